@@ -146,7 +146,7 @@ def _members() -> list[Any]:
             "Is primary",
             Query(_patroni("primary"), "{{name}}"),
             note="Which member was primary by its own Patroni when; a killed Patroni says nothing "
-            "of the PostgreSQL that it leaves behind.",
+            "about the PostgreSQL that it leaves behind.",
             width=12,
         ),
         states(

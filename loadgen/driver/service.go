@@ -17,7 +17,7 @@ type Service struct {
 	Try func(context.Context) (refused bool, err error)
 }
 
-// Await tries until there is a service, or none to be had.
+// Await tries until there is a service, or none can be expected.
 func (s Service) Await(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.Patience)
 	defer cancel()

@@ -12,7 +12,7 @@ import (
 )
 
 // patience is how long the back door waits for an answer. The client's own second is too short on a
-// busy machine, where a test would fail for want of a processor.
+// busy machine, where a test would fail without a free processor.
 const patience = 30 * time.Second
 
 // store is the sets of one test.

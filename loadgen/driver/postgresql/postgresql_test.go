@@ -29,7 +29,7 @@ type server struct {
 func TestMain(m *testing.M) { drivertest.Main(m) }
 
 // command is a program of PostgreSQL. It refuses root, so root runs it in a user namespace in which
-// it is nobody.
+// it is the user `nobody`.
 func command(t testing.TB, name string, arguments ...string) *exec.Cmd {
 	t.Helper()
 	c := exec.Command(filepath.Join(drivertest.Binary(t, "BROWNOUT_POSTGRESQL"), name), arguments...)

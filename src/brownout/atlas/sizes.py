@@ -80,7 +80,7 @@ def resized(
 ) -> dict[str, Any]:
     """Return the change that gives a cluster of `specs` another `size`.
 
-    Raises `ConfigurationError` with everything that stands against it: a shared cluster, a size
+    Raises `ConfigurationError` with everything that stands in the way: a shared cluster, a size
     that it has already, sharding that was not confirmed.
     """
     problems = [*_of_shared(specs, size.tier), *_of_numbers(size)]

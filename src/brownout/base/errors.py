@@ -110,7 +110,8 @@ class ClusterError(BrownoutError):
 class CommandFailed(ClusterError):
     """A node answered, and the answer was an error.
 
-    `refused` says that the node did not act on the command, for example for want of a privilege.
+    `refused` says that the node did not act on the command, for example because a privilege is
+    missing.
     """
 
     def __init__(self, message: str, hint: str = "", *, refused: bool = False) -> None:

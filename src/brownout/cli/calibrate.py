@@ -129,13 +129,13 @@ def _progress() -> "Iterator[Callable[[RunPlan, float], None]]":
     tasks: dict[str, TaskID] = {}
     with Progress(console=console_on(sys.stderr), transient=True) as bars:
 
-        def told(plan: "RunPlan", t: float) -> None:
+        def advance(plan: "RunPlan", t: float) -> None:
             name = plan.setup.name
             if name not in tasks:
                 tasks[name] = bars.add_task(name, total=plan.seconds)
             bars.update(tasks[name], completed=t)
 
-        yield told
+        yield advance
 
 
 @app.command("false-alarms")

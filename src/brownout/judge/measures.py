@@ -14,7 +14,7 @@ def answer(impact: Impact | None, finished: bool, name: str, scope: str) -> dict
     """Return the probe's answer for measure `name` in `scope`; see `brownout.probes.impact`.
 
     `limit` is there once the run is judged, None for a measure without one. `met` is true where
-    nothing stands against it: no limit is exceeded, and none is left open. `name` may be a path
+    nothing stands in the way: no limit is exceeded, and none is left open. `name` may be a path
     (`latency.during.p99_us`). With several faults the worst value counts.
     """
     measure = find(name)

@@ -24,7 +24,7 @@ __all__ = [
 
 #: The condition that fails by our own doing: it is named before all others.
 STARVED = "generator_not_starved"
-#: Without these a broken limit says nothing of the fault: only lost writes are a fail.
+#: Without these a broken limit says nothing about the fault: only lost writes are a fail.
 FOUNDATIONS = frozenset(
     {"load_delivered", "baseline_stable", "fault_landed", "contract_kept", "steps_declared"}
 )

@@ -172,8 +172,8 @@ class Workload(Settings):
     def _set_of(self, stream: Stream) -> Iterator[Problem]:
         names = [each.name for each in self.data.sets]
         if stream.set and stream.set not in names:
-            known = f"one of {', '.join(names)}" if names else "no set: there is one"
-            yield Problem(("set",), f"found {stream.set!r}, wanted {known}")
+            wanted = f"one of {', '.join(names)}" if names else "no set: there is one"
+            yield Problem(("set",), f"found {stream.set!r}, wanted {wanted}")
 
     def _hot_keys(self, stream: Stream) -> Iterator[Problem]:
         """A share of the keys that is less than one key cannot be hot."""
@@ -293,10 +293,10 @@ def _chosen(data: Mapping[str, Any], variant: str, source: str) -> dict[str, Any
     there = data.get("variants")
     there = there if isinstance(there, dict) else {}
     if variant not in there:
-        known = (
+        wanted = (
             f"one of {', '.join(map(str, there))}" if there else "none: the file has no variants"
         )
-        raise ConfigurationError(f"{source}: has no variant `{variant}`; wanted {known}")
+        raise ConfigurationError(f"{source}: has no variant `{variant}`; wanted {wanted}")
     return dict(there[variant]) if isinstance(there[variant], dict) else {}
 
 
@@ -314,21 +314,23 @@ def parse(data: Mapping[str, Any], source: str = "workload") -> Workload:
     return workload
 
 
-def _variant_problems(data: Mapping[str, Any], known: list[Problem]) -> list[Problem]:
+def _variant_problems(data: Mapping[str, Any], of_whole: list[Problem]) -> list[Problem]:
     """Return what is wrong with each variant that is not wrong with the workload itself."""
     variants = data.get("variants")
-    found: list[Problem] = []
+    problems: list[Problem] = []
     for name, changes in variants.items() if isinstance(variants, dict) else ():
         if not isinstance(changes, dict):
             continue
         try:
             changed = apply_overrides(data, {str(path): value for path, value in changes.items()})
         except ConfigurationError as error:
-            found += [Problem(("variants", name), problem) for problem in error.problems]
+            problems += [Problem(("variants", name), problem) for problem in error.problems]
             continue
-        _, problems = examined(Workload, changed)
-        found += [Problem(("variants", name), str(each)) for each in problems if each not in known]
-    return found
+        _, own_problems = examined(Workload, changed)
+        problems += [
+            Problem(("variants", name), str(each)) for each in own_problems if each not in of_whole
+        ]
+    return problems
 
 
 def _read(name_or_path: str | Path) -> tuple[str, str]:
@@ -336,9 +338,9 @@ def _read(name_or_path: str | Path) -> tuple[str, str]:
     text = str(name_or_path)
     if isinstance(name_or_path, Path) or catalog.is_path(text):
         return text, read_text(Path(text), "workload")
-    known = catalog.names("workloads")
-    if text not in known:
+    names = catalog.names("workloads")
+    if text not in names:
         raise ConfigurationError(
-            f"workload `{text}`: unknown; wanted one of {', '.join(known)} or the path of a file"
+            f"workload `{text}`: unknown; wanted one of {', '.join(names)} or the path of a file"
         )
     return f"steady-state/workloads/{text}.yaml", catalog.read("workloads", text)

@@ -37,7 +37,7 @@ class Unsound(Exception):
 
 
 def check(method: Check) -> Check:
-    """Mark a method that yields what contradicts or lacks its other half in a part.
+    """Mark a method that yields contradictions and missing halves of a part.
 
     It reads the part's settings as usual; reading one that is wrong itself ends it.
     """

@@ -287,9 +287,9 @@ class Stream(Settings):
         """The pace of a reader is its own, or follows from one of two settings."""
         if self.reader is not None:
             stated = [self.reader.ratio, self.reader.users_per_s]
-            found = 2 - stated.count(None)
-            if found == 2 or (not found and not self.paced):
-                text = f"found {'both' if found else 'neither'} of ratio and users_per_s"
+            given = 2 - stated.count(None)
+            if given == 2 or (not given and not self.paced):
+                text = f"found {'both' if given else 'neither'} of ratio and users_per_s"
                 yield Problem(("reader",), f"{text}, wanted one of them")
 
     @check

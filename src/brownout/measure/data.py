@@ -30,7 +30,7 @@ class ErrorRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """What a measure needs to know of a stream: `retries` is none, once or driver-default."""
+    """What a measure needs to know of a stream: `retries` is `none`, `once` or `driver-default`."""
 
     name: str
     deadline_s: float = 1.0

@@ -98,7 +98,7 @@ def _took_effect(event: Event) -> float | None:
 def mended(episode: Episode) -> float:
     """Return when the first mend took effect that belongs to the fault; infinite without one.
 
-    A break that ended before its undo counts as mended at that end.
+    A break that ended before its undo counts as undone at that end.
     """
     effects = [e.effective for e in episode.events if e.type == "mend" and has_landed(e)]
     effects += early_ends(episode)

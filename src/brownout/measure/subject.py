@@ -12,7 +12,7 @@ __all__ = ["Subject", "differences", "load_of", "subject_of"]
 
 #: Names and plain values, in the order in which people ask for them.
 Subject = Mapping[str, Any]
-#: Who wrote the run down; it decides which settings there are, and is no difference by itself.
+#: Who wrote the run down; it decides which settings there are, and does not count as a difference.
 _WRITER = "brownout"
 
 

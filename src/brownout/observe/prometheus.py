@@ -191,8 +191,8 @@ def config(folder: Path, exporters: Iterable[Exporter]) -> dict[str, Any]:
         "file_sd_configs": [{"files": [str(folder / "*.json")], "refresh_interval": "5s"}],
     }
     named = [
-        {"job_name": job, "static_configs": [{"targets": sorted(found)}]}
-        for job, found in sorted(_by_job(exporters).items())
+        {"job_name": job, "static_configs": [{"targets": sorted(endpoints)}]}
+        for job, endpoints in sorted(_by_job(exporters).items())
     ]
     with as_file(files("brownout") / "dashboards" / "rules") as rules:
         shipped = str(rules.resolve() / "*.yaml")

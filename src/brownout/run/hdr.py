@@ -107,8 +107,8 @@ def highest_values(shape: Shape) -> Ints:
     bucket = np.maximum(0, (index >> magnitude) - 1)
     cell = np.where(index < half, index, (index & (half - 1)) + half)
     width = scale.unit_magnitude + bucket
-    found: Ints = ((cell + 1) << width) - 1
-    return found
+    highest: Ints = ((cell + 1) << width) - 1
+    return highest
 
 
 def check_shapes(one: Shape, other: Shape) -> None:
@@ -133,13 +133,13 @@ def _inflate(payloads: Sequence[bytes]) -> tuple[Shape, list[bytes]]:
             if cookie & _COOKIE != _COMPRESSED or length != len(outer) - _OUTER.size:
                 raise ValueError("another format, or cut off")
             inner = zlib.decompress(outer[_OUTER.size :])
-            found, size = _header(inner[: _INNER.size])
+            header, size = _header(inner[: _INNER.size])
             body = inner[_INNER.size :]
             if size != len(body) or (body and body[-1] & _MORE):
                 raise ValueError("counts that are cut off")
-            if found != shape:
-                check_shapes(shape or found, found)
-                shape = found
+            if header != shape:
+                check_shapes(shape or header, header)
+                shape = header
             bodies.append(body)
     except (binascii.Error, struct.error, zlib.error, ValueError) as error:
         raise _unreadable(payload) from error

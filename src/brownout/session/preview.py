@@ -1,4 +1,4 @@
-"""Say what a run would do, and what stands against it; nothing is touched.
+"""Say what a run would do, and what stands in the way; nothing is touched.
 
 `brownout plan EXPERIMENT` and `chaos run --dry` print it. The acts are read off the experiment's
 method and rollbacks, the guards are the very ones that the run asks.
@@ -40,7 +40,7 @@ _ASKED_OF_ALL = ("data loss", "deny list", "redundancy")
 
 
 def preview(plan: Plan, experiment: Mapping[str, Any]) -> tuple[str, bool]:
-    """Return the plan in words, and whether nothing stands against it."""
+    """Return the plan in words, and whether nothing stands in the way."""
     configuration = plan.variables
     cluster, adapter, unreachable = _reach(plan)
     try:

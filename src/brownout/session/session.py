@@ -434,8 +434,8 @@ class Session:
     def measure(self, name: str, scope: str) -> dict[str, Any]:
         """Answer a probe: the measure of the whole run, or that there is none yet.
 
-        Raises `ConfigurationError` for a measure or a scope that there is not: no limit stands
-        against it, so it would always be met.
+        Raises `ConfigurationError` for an unknown measure or scope: a limit on it
+        would always be met.
         """
         streams = [stream.name for stream in self.plan.workload.streams]
         if problems := place_problems(name, scope, streams):

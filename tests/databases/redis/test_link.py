@@ -69,7 +69,7 @@ def test_a_refused_login_names_the_setting_and_not_the_password(serve: Serve) ->
     for said in ("WRONGPASS invalid username-password pair", "NOAUTH Authentication required."):
         with pytest.raises(CommandFailed, match=r"see `connection\.auth`") as error:
             ask(serve([f"-{said}\r\n".encode()]), ME)
-        assert (error.value.said, error.value.refused) == (said, True)
+        assert (error.value.reply, error.value.refused) == (said, True)
         assert "s3cr3t" not in str(error.value)
 
 
@@ -88,7 +88,7 @@ def test_an_error_is_the_nodes_own_sentence(said: str, refused: bool, serve: Ser
     with closing(Link(node(server), Access(), 30.0)) as link:
         with pytest.raises(CommandFailed) as error:
             link.ask("CLUSTER", "INFO")
-        assert (error.value.said, error.value.refused) == (said, refused)
+        assert (error.value.reply, error.value.refused) == (said, refused)
         assert link.ask("PING") == "OK"  # over the same connection
 
 

@@ -34,7 +34,7 @@ type Role struct {
 // plan is what all nodes conclude alike from a layout.
 type plan struct {
 	Layout
-	working    int // index of the working master; -1 is none
+	working    int // index of the working master; -1 means none
 	duplicates []int
 	immigrates []bool
 }

@@ -4,7 +4,7 @@
 // config.databases, config.collections and config.chunks, and sends what
 // concerns one key to the primary of its shard. It is not a mongos: no balancer, no
 // transactions, no causal sessions, no cursors beyond the first batch, no retryable writes.
-// What is measured through it says nothing of mongos.
+// What is measured through it says nothing about mongos.
 package standin
 
 import (

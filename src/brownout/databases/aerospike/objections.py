@@ -89,8 +89,8 @@ def of_loss(views: Sequence[View], size: int, gone: int) -> list[str]:
         if copies <= gone:
             reasons.append(f"namespace `{namespace}`: {copies} of {gone + 1} copies wanted")
     for view in answers:
-        if lacking := view.total("unavailable_partitions", "dead_partitions"):
-            reasons.append(f"{view.node}: {lacking} partitions are unavailable")
+        if unavailable := view.total("unavailable_partitions", "dead_partitions"):
+            reasons.append(f"{view.node}: {unavailable} partitions are unavailable")
     return reasons
 
 

@@ -191,5 +191,5 @@ def holding_of(view: View) -> Holding | None:
 
 
 def _bytes(numbers: Mapping[str, str]) -> int | None:
-    told = [numbers[name] for name in _BYTES if numbers.get(name, "").isdigit()]
-    return int(told[0]) if told else None
+    counts = [numbers[name] for name in _BYTES if numbers.get(name, "").isdigit()]
+    return int(counts[0]) if counts else None

@@ -140,7 +140,7 @@ def quiesced(views: Sequence[View]) -> list[str]:
 def signature_of(views: Sequence[View]) -> str:
     """Return the keys of the clusters that the nodes are in: a change is a change they have seen.
 
-    A node that is silent or an orphan says nothing of what the others have noticed. Raises
+    A node that is silent or an orphan says nothing about what the others have noticed. Raises
     `ClusterError` where so many are silent that nothing can be told.
     """
     keys = sorted({view.key for view in views if view.key})

@@ -230,22 +230,22 @@ def _first_column(body: bytes) -> list[str]:
             reader.text()
             if reader.short() not in _TEXTS:
                 raise ValueError("a column that is not text")
-    found = []
+    names = []
     for _ in range(reader.number()):
         cells = [reader.cell() for _ in range(columns)]
-        found.append((cells[0] or b"null").decode())
-    return found
+        names.append((cells[0] or b"null").decode())
+    return names
 
 
 def _string(*texts: str) -> bytes:
     return b"".join(struct.pack(">H", len(text)) + text.encode() for text in texts)
 
 
-def _failed(who: str, said: _Said) -> CommandFailed:
-    message = f"{who}: {said.text.strip() or f'error {said.code:#06x}'}"
-    if said.code == _BAD_CREDENTIALS:
-        return CommandFailed(f"{message}; see `connection.auth`", said.code)
-    if said.code == _UNAUTHORIZED:
+def _failed(who: str, answer: _Said) -> CommandFailed:
+    message = f"{who}: {answer.text.strip() or f'error {answer.code:#06x}'}"
+    if answer.code == _BAD_CREDENTIALS:
+        return CommandFailed(f"{message}; see `connection.auth`", answer.code)
+    if answer.code == _UNAUTHORIZED:
         hint = "give the role SELECT on the keyspaces system, system_schema and system_views"
-        return CommandFailed(message, said.code, hint)
-    return CommandFailed(message, said.code)
+        return CommandFailed(message, answer.code, hint)
+    return CommandFailed(message, answer.code)

@@ -58,9 +58,9 @@ class Link:
         except ValueError:
             answer = None
         if status != _OK or not isinstance(answer, dict):
-            found = text.decode(errors="replace").strip()[:80]
+            excerpt = text.decode(errors="replace").strip()[:80]
             raise ClusterError(
-                f"{self._who}: it does not speak Couchbase's REST API: {status} {found!r}",
+                f"{self._who}: it does not speak Couchbase's REST API: {status} {excerpt!r}",
                 "see that `api` is the node's REST address (8091, or 18091 with TLS)",
             )
         return answer

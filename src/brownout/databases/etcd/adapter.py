@@ -139,7 +139,7 @@ class EtcdAdapter(Asking[Link, View]):
         try:
             return list(link.ask("auth/user/get", name=self._access.username).get("roles", ()))
         except CommandFailed as error:
-            if error.said == "authentication is not enabled":
+            if error.reply == "authentication is not enabled":
                 return None
             raise
 

@@ -35,12 +35,12 @@ _REFUSALS = (*_LOGIN_WANTED, _PERMISSION_DENIED, "not leader", "bad leader trans
 
 
 class CommandFailed(errors.CommandFailed):
-    """A member answered, and the answer was an error: `said` is its own sentence."""
+    """A member answered, and the answer was an error: `reply` is its own sentence."""
 
-    def __init__(self, message: str, said: str, hint: str = "") -> None:
-        refused = said in _REFUSALS or "authentication failed" in said
+    def __init__(self, message: str, reply: str, hint: str = "") -> None:
+        refused = reply in _REFUSALS or "authentication failed" in reply
         super().__init__(message, hint, refused=refused)
-        self.said = said
+        self.reply = reply
 
 
 class Link:
@@ -63,7 +63,7 @@ class Link:
         try:
             return self._post(path, message, patience_s)
         except CommandFailed as error:
-            if not self._access.username or error.said not in _LOGIN_WANTED:
+            if not self._access.username or error.reply not in _LOGIN_WANTED:
                 raise
         login = {"name": self._access.username, "password": self._access.password}
         self._token = ""
@@ -82,9 +82,9 @@ class Link:
         except (ValueError, RecursionError):
             answer = None
         if not isinstance(answer, dict):
-            found = text.decode(errors="replace").strip()[:80]
+            excerpt = text.decode(errors="replace").strip()[:80]
             raise ClusterError(
-                f"{self._who}: it does not speak etcd's JSON: {found!r}",
+                f"{self._who}: it does not speak etcd's JSON: {excerpt!r}",
                 "see that its configuration has `enable-grpc-gateway: true`",
             )
         if status != 200:
@@ -93,10 +93,10 @@ class Link:
 
 
 def _failed(who: str, answer: Document) -> CommandFailed:
-    said = str(answer.get("message") or answer.get("error") or answer)
-    said = said.removeprefix("etcdserver: ")
-    if said in _LOGIN_WANTED or "authentication failed" in said:
-        return CommandFailed(f"{who}: {said}; see `connection.auth`", said)
-    if said == _PERMISSION_DENIED:
-        return CommandFailed(f"{who}: {said}", said, "give the user the role `root`")
-    return CommandFailed(f"{who}: {said}", said)
+    words = str(answer.get("message") or answer.get("error") or answer)
+    words = words.removeprefix("etcdserver: ")
+    if words in _LOGIN_WANTED or "authentication failed" in words:
+        return CommandFailed(f"{who}: {words}; see `connection.auth`", words)
+    if words == _PERMISSION_DENIED:
+        return CommandFailed(f"{who}: {words}", words, "give the user the role `root`")
+    return CommandFailed(f"{who}: {words}", words)

@@ -50,7 +50,7 @@ def _once(other: Link, peer_url: str, done: dict[str, Any]) -> bool:
         try:
             other.ask("cluster/member/remove", _ORDER_S, ID=old.id)
         except CommandFailed as error:
-            if "member not found" not in error.said:
+            if "member not found" not in error.reply:
                 raise
         done["removed_member"] = old.id
     added = other.ask("cluster/member/add", _ORDER_S, peerURLs=[peer_url])

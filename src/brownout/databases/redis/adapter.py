@@ -158,7 +158,7 @@ class RedisAdapter(Resharding):
         try:
             link.ask(*command.split())
         except CommandFailed as error:
-            return error.said.startswith("NOPERM")
+            return error.reply.startswith("NOPERM")
         return False
 
     def load_spec(self) -> dict[str, Any]:
@@ -217,7 +217,7 @@ class RedisAdapter(Resharding):
                 return {"dir": str(footprint.directory)}
             raise Refused(
                 f"node `{node.name}`: where its data lie is not certain: it does not answer "
-                f"`CONFIG GET dir` ({error.said}), and its process cannot be seen",
+                f"`CONFIG GET dir` ({error.reply}), and its process cannot be seen",
                 "give the user `+config|get`",
             ) from error
         except ClusterError:

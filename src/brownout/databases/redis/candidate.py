@@ -36,7 +36,7 @@ class RedisCandidate:
             )
         except ClusterError as error:
             refused = isinstance(error.__cause__, ConnectionRefusedError)
-            if refused or getattr(error, "said", "").startswith("LOADING"):
+            if refused or getattr(error, "reply", "").startswith("LOADING"):
                 return Claim(False)
             raise
         self._patience.took(time.monotonic() - began)

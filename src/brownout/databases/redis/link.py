@@ -36,11 +36,11 @@ _REFUSALS = ("NOAUTH ", "WRONGPASS ", "NOPERM ", "ERR unknown ", "ERR wrong numb
 
 
 class CommandFailed(errors.CommandFailed):
-    """A node answered, and the answer was an error: `said` is its own sentence."""
+    """A node answered, and the answer was an error: `reply` is its own sentence."""
 
-    def __init__(self, message: str, said: str, hint: str = "") -> None:
-        super().__init__(message, hint, refused=said.startswith(_REFUSALS))
-        self.said = said
+    def __init__(self, message: str, reply: str, hint: str = "") -> None:
+        super().__init__(message, hint, refused=reply.startswith(_REFUSALS))
+        self.reply = reply
 
 
 class Link:
@@ -110,7 +110,7 @@ class _Connection:
             "protocol": 2,
             "decode_responses": True,
             "encoding_errors": "surrogateescape",  # a key may be of any bytes
-            "driver_info": None,  # or it would send `CLIENT SETINFO`, which a user may lack
+            "driver_info": None,  # or it sends `CLIENT SETINFO`, which a user may not be allowed
         }
         if access.password:
             settings |= {"username": access.username or None, "password": access.password}

@@ -130,6 +130,6 @@ def _forget(
             try:
                 links[view.node].ask("CLUSTER", "FORGET", entry.id)
             except CommandFailed as error:
-                if "Unknown node" not in error.said:
+                if "Unknown node" not in error.reply:
                     raise
             done["forgot"] = entry.id

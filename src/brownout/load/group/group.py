@@ -335,9 +335,9 @@ def one_page(pages: Iterable[str]) -> str:
     for page in pages:
         for family, line in _lines(page):
             if line.startswith("#"):
-                known = comments.setdefault(family, [])
-                if line not in known:
-                    known.append(line)
+                lines_of_family = comments.setdefault(family, [])
+                if line not in lines_of_family:
+                    lines_of_family.append(line)
             else:
                 samples.setdefault(family, []).append(line)
     families = dict.fromkeys([*comments, *samples])

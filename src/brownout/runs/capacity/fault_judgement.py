@@ -20,7 +20,7 @@ __all__ = ["Faulted", "Window", "judge_fault", "unfit", "windows_of"]
 
 #: With fewer judged seconds nothing is said of a time.
 LEAST_S = 3
-#: Conditions of a run's validity without which it says nothing of the database.
+#: Conditions of a run's validity without which it says nothing about the database.
 _WANTED = ("cluster_whole_at_start", "load_delivered", "baseline_stable", "fault_landed",
            "method_completed", "generator_finished", "generator_not_starved",
            "identities_exact", "files_whole")  # fmt: skip
@@ -55,7 +55,7 @@ def unfit(impact: Impact) -> Judgement | None:
     if impact.ledger.state == "lost":
         return Judgement("breach", (f"acknowledged writes are lost: {impact.ledger.lost}",))
     bad = impact.unmet(_WANTED)
-    # A capacity says nothing of a cluster whose generator was late, however little.
+    # A capacity says nothing about a cluster whose generator was late, however little.
     if impact.remarks or bad or not impact.faults:
         notes = (*impact.remarks, *(f"{c.name}: {c.detail}" for c in bad))
         return Judgement("limited", notes or ("nothing was broken",))

@@ -96,7 +96,7 @@ def percentile_name(ratio: float) -> str:
 
 
 def _unfit(figures: Sequence[Figures], terms: Terms, lag_p99_ms: float | None) -> list[str]:
-    """Return why the step says nothing of the database."""
+    """Return why the step says nothing about the database."""
     offered, missed = (sum(getattr(f, name) for f in figures) for name in ("offered", "missed"))
     idle = [each.stream for each in figures if not each.offered]
     reasons = []

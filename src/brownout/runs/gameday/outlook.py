@@ -1,4 +1,4 @@
-"""What a game day would do and when, with everything that stands against it; nothing is touched."""
+"""What a game day would do and when, and everything that stands in its way; nothing is touched."""
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
@@ -19,7 +19,7 @@ __all__ = ["plan_words"]
 
 
 def plan_words(gameday: GameDay, now: datetime) -> tuple[str, bool]:
-    """Return what would be done and when, in words, and whether nothing stands against it."""
+    """Return what would be done and when, in words, and whether nothing stands in the way."""
     steps, seed = in_order(gameday)
     cluster, calendar = inventory.declared(gameday.cluster), calendar_for(gameday)
     planned = [make(gameday, step) for step in steps]

@@ -1,4 +1,4 @@
-"""A game day resolved: its steps in their order, each with its plan, and what stands against it."""
+"""A game day resolved: its steps in their order, each with its plan, and what stands in the way."""
 
 import random
 import secrets
@@ -28,7 +28,7 @@ class ReadyStep:
     variables: dict[str, Any]
 
     def preview(self) -> tuple[str, bool]:
-        """Return its run in words, and whether nothing stands against it; nothing is touched."""
+        """Return its run in words, and whether nothing stands in the way; nothing is touched."""
         plan = make_plan(self.document, resolved(self.document, self.variables), self.variables)
         return preview(plan, self.document)
 
