@@ -42,13 +42,8 @@ def fetch(release: str, progress: Progress) -> None:
     progress(f"fetching Patroni {release} by pip, some 60 MB, once")
     with tempfile.TemporaryDirectory(dir=place.parent, prefix=".patroni-") as scratch:
         venv = Path(scratch) / "venv"
-        pip = (
-            str(venv / "bin" / "python"),
-            "-P",
-            "-m",
-            "pip",
-            "--disable-pip-version-check",
-        )
+        python = str(venv / "bin" / "python")
+        pip = (python, "-P", "-m", "pip", "--disable-pip-version-check")
         _run(release, sys.executable, "-P", "-m", "venv", str(venv))
         _run(release, *pip, "install", "--quiet", f"patroni[etcd3]=={release}", *_WITH)
         if not place.is_dir():
