@@ -10,7 +10,9 @@ where the database's client is not installed: what needs the client is named by 
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import import_module
+from operator import attrgetter
 from typing import Any
 
 from pydantic import BaseModel
@@ -23,7 +25,7 @@ from brownout.inventory.model import Cluster, LabSpec
 
 __all__ = [
     *("Database", "LabKind", "Operator", "Server"),
-    *("database", "databases", "of_driver", "with_options"),
+    *("database", "databases", "if_secure", "later", "of_driver", "with_options"),
 ]
 
 #: Returns a program that is there, or raises an error that says what to do.
@@ -156,6 +158,24 @@ class Database:
         raise ConfigurationError(
             f"lab.engine: found {engine!r}, of the database `{self.name}` wanted {wanted}"
         )
+
+
+def later(reference: str) -> Callable[..., Any]:
+    """Return a function that is imported when it is called: `module:name` or `module:NAME.method`.
+
+    Every inventory is read with all databases, so what takes time to import waits for its use.
+    """
+    return partial(_call, reference)
+
+
+def _call(reference: str, *arguments: Any) -> Any:
+    module, _, name = reference.partition(":")
+    return attrgetter(name)(import_module(module))(*arguments)
+
+
+def if_secure(extra: str = "lab") -> Callable[[Any], Mapping[str, tuple[str, str]]]:
+    """Return the `packages` of a lab that makes certificates where its settings say `secure`."""
+    return lambda lab: {"a secure lab": ("cryptography", extra)} if lab.secure else {}
 
 
 def database(name: str) -> Database:

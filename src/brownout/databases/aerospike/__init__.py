@@ -18,19 +18,12 @@ from typing import Any
 from brownout.databases.aerospike.grants import GRANTS
 from brownout.databases.aerospike.lab.settings import AerospikeLab
 from brownout.databases.aerospike.options import AerospikeOptions
-from brownout.inventory.database import Database, LabKind, Operator, Server
-from brownout.inventory.model import Cluster
+from brownout.inventory.database import Database, LabKind, Operator, Server, later
 
 __all__ = ["AEROSPIKE"]
 
 
 # Inventories are read with this, so what takes time to import is imported when it is called.
-
-
-def _check_target(select: str, cluster: Cluster) -> None:
-    from brownout.databases.aerospike.choice import check
-
-    check(select, cluster)
 
 
 def _find_server() -> Path:
@@ -55,7 +48,7 @@ AEROSPIKE = Database(
     canary="brownout.databases.aerospike.canary:AerospikeCanary",
     options=AerospikeOptions,
     most_bytes=8 * 2**20,  # `max-record-size` as a server comes
-    check_target=_check_target,
+    check_target=later("brownout.databases.aerospike.choice:check"),
     serves_what_it_has=True,
     labs={
         "aerospike": LabKind(

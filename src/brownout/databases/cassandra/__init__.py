@@ -12,8 +12,7 @@ from collections.abc import Callable
 from brownout.databases.cassandra.grants import GRANTS
 from brownout.databases.cassandra.lab.settings import CassandraLab
 from brownout.databases.cassandra.options import CassandraOptions
-from brownout.inventory.database import Database, LabKind, Server
-from brownout.inventory.model import Cluster
+from brownout.inventory.database import Database, LabKind, Server, if_secure, later
 
 __all__ = ["CASSANDRA"]
 
@@ -21,26 +20,10 @@ __all__ = ["CASSANDRA"]
 # Inventories are read with this, so what takes time to import is imported when it is called.
 
 
-def _check_target(select: str, cluster: Cluster) -> None:
-    from brownout.databases.cassandra.choice import check
-
-    check(select, cluster)
-
-
-def _find_server() -> str:
-    from brownout.databases.cassandra.lab.server import find_server
-
-    return find_server()
-
-
 def _fetch(_: CassandraLab, progress: Callable[[str], None]) -> None:
     from brownout.databases.cassandra.lab.server import fetch
 
     fetch(progress)
-
-
-def _secure(spec: CassandraLab) -> dict[str, tuple[str, str]]:
-    return {"a secure lab": ("cryptography", "lab")} if spec.secure else {}
 
 
 CASSANDRA = Database(
@@ -50,17 +33,17 @@ CASSANDRA = Database(
     adapter="brownout.databases.cassandra.adapter:CassandraAdapter",
     options=CassandraOptions,
     most_bytes=16 * 2**20 - 65_536,  # half a segment of the commit log, less what is around a value
-    check_target=_check_target,
+    check_target=later("brownout.databases.cassandra.choice:check"),
     labs={
         "cassandra": LabKind(
             settings=CassandraLab,
             engine="brownout.databases.cassandra.lab.cluster",
-            packages=_secure,
+            packages=if_secure(),
             fetch=_fetch,
         )
     },
     grants=GRANTS,
-    lab_server=_find_server,
+    lab_server=later("brownout.databases.cassandra.lab.server:find_server"),
     server=Server(
         program="cassandra",
         service="cassandra",

@@ -10,25 +10,12 @@ from collections.abc import Callable
 from brownout.databases.couchbase.grants import GRANTS
 from brownout.databases.couchbase.lab.settings import CouchbaseLab
 from brownout.databases.couchbase.options import CouchbaseOptions
-from brownout.inventory.database import Database, LabKind
-from brownout.inventory.model import Cluster
+from brownout.inventory.database import Database, LabKind, later
 
 __all__ = ["COUCHBASE"]
 
 
 # Inventories are read with this, so what takes time to import is imported when it is called.
-
-
-def _check_target(select: str, cluster: Cluster) -> None:
-    from brownout.databases.couchbase.view import TARGETS
-
-    TARGETS.check(select, cluster)
-
-
-def _find_server() -> str:
-    from brownout.databases.couchbase.lab.server import find_server
-
-    return find_server()
 
 
 def _fetch(_: CouchbaseLab, progress: Callable[[str], None]) -> None:
@@ -44,7 +31,7 @@ COUCHBASE = Database(
     adapter="brownout.databases.couchbase.adapter:CouchbaseAdapter",
     options=CouchbaseOptions,
     most_bytes=20 * 2**20 - 4096,  # Couchbase's limit of a value, less what is around it
-    check_target=_check_target,
+    check_target=later("brownout.databases.couchbase.view:TARGETS.check"),
     labs={
         "couchbase": LabKind(
             settings=CouchbaseLab,
@@ -53,5 +40,5 @@ COUCHBASE = Database(
         )
     },
     grants=GRANTS,
-    lab_server=_find_server,
+    lab_server=later("brownout.databases.couchbase.lab.server:find_server"),
 )

@@ -6,34 +6,12 @@ configuration, and where it keeps its data), `readmission` (taking a member that
 new one). `options` is what a workload may say, `lab` makes clusters of processes here.
 """
 
-from pathlib import Path
-
 from brownout.databases.etcd.grants import GRANTS
 from brownout.databases.etcd.lab.settings import EtcdLab
 from brownout.databases.etcd.options import EtcdOptions
-from brownout.inventory.database import Database, LabKind, Server
-from brownout.inventory.model import Cluster
+from brownout.inventory.database import Database, LabKind, Server, if_secure, later
 
 __all__ = ["ETCD"]
-
-
-# Inventories are read with this, so what takes time to import is imported when it is called.
-
-
-def _check_target(select: str, cluster: Cluster) -> None:
-    from brownout.databases.etcd.choice import TARGETS
-
-    TARGETS.check(select, cluster)
-
-
-def _find_etcd() -> Path:
-    from brownout.databases.etcd.lab.server import find_etcd
-
-    return find_etcd()
-
-
-def _secure(spec: EtcdLab) -> dict[str, tuple[str, str]]:
-    return {"a secure lab": ("cryptography", "lab")} if spec.secure else {}
 
 
 ETCD = Database(
@@ -43,16 +21,16 @@ ETCD = Database(
     adapter="brownout.databases.etcd.adapter:EtcdAdapter",
     options=EtcdOptions,
     most_bytes=1536 * 2**10 - 4096,  # `max-request-bytes` as a server comes, less what is around it
-    check_target=_check_target,
+    check_target=later("brownout.databases.etcd.choice:TARGETS.check"),
     labs={
         "etcd": LabKind(
             settings=EtcdLab,
             engine="brownout.databases.etcd.lab.cluster",
-            packages=_secure,
+            packages=if_secure(),
         )
     },
     grants=GRANTS,
-    lab_server=_find_etcd,
+    lab_server=later("brownout.databases.etcd.lab.server:find_etcd"),
     server=Server(
         program="etcd",
         service="etcd",

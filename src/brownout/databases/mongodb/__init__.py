@@ -9,53 +9,17 @@ workload may say, `lab` makes clusters of processes here.
 """
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from brownout.databases.mongodb.grants import GRANTS
 from brownout.databases.mongodb.lab.settings import AtlasLab, ReplicaSetLab, ShardedLab
 from brownout.databases.mongodb.options import MongoOptions
-from brownout.inventory.database import Database, LabKind, Operator, Server
-from brownout.inventory.model import Cluster
+from brownout.inventory.database import Database, LabKind, Operator, Server, if_secure, later
 
 __all__ = ["MONGODB"]
 
 
 # Inventories are read with this, so what takes time to import is imported when it is called.
-
-
-def _check_target(select: str, cluster: Cluster) -> None:
-    from brownout.databases.mongodb.choice import TARGETS
-
-    TARGETS.check(select, cluster)
-
-
-def _find_mongod() -> Path:
-    from brownout.databases.mongodb.lab.mongod import find_mongod
-
-    return find_mongod()
-
-
-def _find_router() -> Path:
-    from brownout.databases.mongodb.lab.router_stand_in import find_router
-
-    return find_router()
-
-
-def _stop_router(directory: Path) -> None:
-    from brownout.databases.mongodb.lab import router_stand_in
-
-    router_stand_in.stop(directory)
-
-
-def _stop_api(directory: Path) -> None:
-    from brownout.databases.mongodb.lab.atlas_api import process
-
-    process.stop(directory)
-
-
-def _secure(spec: ReplicaSetLab) -> dict[str, tuple[str, str]]:
-    return {"a secure lab": ("cryptography", "lab")} if spec.secure else {}
 
 
 def _atlas(_: AtlasLab) -> dict[str, tuple[str, str]]:
@@ -78,30 +42,32 @@ MONGODB = Database(
     canary="brownout.databases.mongodb.canary:MongoCanary",
     options=MongoOptions,
     most_bytes=16 * 2**20,  # a document
-    check_target=_check_target,
+    check_target=later("brownout.databases.mongodb.choice:TARGETS.check"),
     labs={
         "mongodb": LabKind(
             settings=ReplicaSetLab,
             engine=f"{_LAB}.replica_set",
-            packages=_secure,
+            packages=if_secure(),
         ),
         "sharded": LabKind(
             settings=ShardedLab,
             engine=f"{_LAB}.sharded_cluster",
-            programs={"router": _find_router},
-            stop=_stop_router,
+            programs={
+                "router": later("brownout.databases.mongodb.lab.router_stand_in:find_router")
+            },
+            stop=later("brownout.databases.mongodb.lab.router_stand_in:stop"),
         ),
         "atlas": LabKind(
             settings=AtlasLab,
             engine=f"{_LAB}.atlas",
             packages=_atlas,
-            stop=_stop_api,
+            stop=later("brownout.databases.mongodb.lab.atlas_api.process:stop"),
             # the files that `atlas_api.process` writes
             login={"client_id": {"file": "atlas/id"}, "client_secret": {"file": "atlas/secret"}},
         ),
     },
     grants=GRANTS,
-    lab_server=_find_mongod,
+    lab_server=later("brownout.databases.mongodb.lab.mongod:find_mongod"),
     server=Server(
         program="mongod",
         service="mongod",

@@ -9,30 +9,16 @@ application has it, `options` is what a workload may say, `lab` makes clusters o
 
 import shlex
 from collections.abc import Callable
-from pathlib import Path
 
 from brownout.databases.postgresql.grants import GRANTS
 from brownout.databases.postgresql.lab.settings import PostgresqlLab
 from brownout.databases.postgresql.options import PostgresqlOptions
-from brownout.inventory.database import Database, LabKind, Server
-from brownout.inventory.model import Cluster
+from brownout.inventory.database import Database, LabKind, Server, if_secure, later
 
 __all__ = ["POSTGRESQL"]
 
 
 # Inventories are read with this, so what takes time to import is imported when it is called.
-
-
-def _check_target(select: str, cluster: Cluster) -> None:
-    from brownout.databases.postgresql.choice import TARGETS
-
-    TARGETS.check(select, cluster)
-
-
-def _find_postgres() -> Path:
-    from brownout.databases.postgresql.lab.server import find_postgres
-
-    return find_postgres()
 
 
 def _find_patroni() -> str:
@@ -41,33 +27,11 @@ def _find_patroni() -> str:
     return shlex.join(find_patroni())
 
 
-def _find_store() -> Path:
-    from brownout.databases.postgresql.lab.store import find_store
-
-    return find_store()
-
-
 def _fetch(spec: PostgresqlLab, progress: Callable[[str], None]) -> None:
     from brownout.databases.postgresql.lab.release import fetch
 
     if spec.patroni:
         fetch(spec.patroni, progress)
-
-
-def _start_store(directory: Path) -> None:
-    from brownout.databases.postgresql.lab.store import start
-
-    start(directory)
-
-
-def _stop_store(directory: Path) -> None:
-    from brownout.databases.postgresql.lab.store import stop
-
-    stop(directory)
-
-
-def _secure(spec: PostgresqlLab) -> dict[str, tuple[str, str]]:
-    return {"a secure lab": ("cryptography", "lab-postgresql")} if spec.secure else {}
 
 
 POSTGRESQL = Database(
@@ -78,20 +42,23 @@ POSTGRESQL = Database(
     extra="postgresql",
     canary="brownout.databases.postgresql.canary:PostgresqlCanary",
     options=PostgresqlOptions,
-    check_target=_check_target,
+    check_target=later("brownout.databases.postgresql.choice:TARGETS.check"),
     labs={
         "postgresql": LabKind(
             settings=PostgresqlLab,
             engine="brownout.databases.postgresql.lab.cluster",
-            packages=_secure,
-            programs={"Patroni": _find_patroni, "Patroni's store": _find_store},
+            packages=if_secure("lab-postgresql"),
+            programs={
+                "Patroni": _find_patroni,
+                "Patroni's store": later("brownout.databases.postgresql.lab.store:find_store"),
+            },
             fetch=_fetch,
-            start=_start_store,
-            stop=_stop_store,
+            start=later("brownout.databases.postgresql.lab.store:start"),
+            stop=later("brownout.databases.postgresql.lab.store:stop"),
         )
     },
     grants=GRANTS,
-    lab_server=_find_postgres,
+    lab_server=later("brownout.databases.postgresql.lab.server:find_postgres"),
     server=Server(
         program="patroni",
         service="patroni",

@@ -7,34 +7,12 @@ others, and introducing it to them). `canary` is redis-py, as an application has
 what a workload may say, `lab` makes clusters of processes here.
 """
 
-from pathlib import Path
-
 from brownout.databases.redis.grants import GRANTS
 from brownout.databases.redis.lab.settings import RedisLab
 from brownout.databases.redis.options import RedisOptions
-from brownout.inventory.database import Database, LabKind, Server
-from brownout.inventory.model import Cluster
+from brownout.inventory.database import Database, LabKind, Server, if_secure, later
 
 __all__ = ["REDIS"]
-
-
-# Inventories are read with this, so what takes time to import is imported when it is called.
-
-
-def _check_target(select: str, cluster: Cluster) -> None:
-    from brownout.databases.redis.choice import TARGETS
-
-    TARGETS.check(select, cluster)
-
-
-def _find_redis() -> Path:
-    from brownout.databases.redis.lab.server import find_redis
-
-    return find_redis()
-
-
-def _secure(spec: RedisLab) -> dict[str, tuple[str, str]]:
-    return {"a secure lab": ("cryptography", "lab")} if spec.secure else {}
 
 
 REDIS = Database(
@@ -46,16 +24,16 @@ REDIS = Database(
     canary="brownout.databases.redis.canary:RedisCanary",
     options=RedisOptions,
     most_bytes=512 * 2**20 - 4096,  # `proto-max-bulk-len` as a server comes, less what is around it
-    check_target=_check_target,
+    check_target=later("brownout.databases.redis.choice:TARGETS.check"),
     labs={
         "redis": LabKind(
             settings=RedisLab,
             engine="brownout.databases.redis.lab.cluster",
-            packages=_secure,
+            packages=if_secure(),
         )
     },
     grants=GRANTS,
-    lab_server=_find_redis,
+    lab_server=later("brownout.databases.redis.lab.server:find_redis"),
     server=Server(
         program="redis-server",
         service="redis-server",
