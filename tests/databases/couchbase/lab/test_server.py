@@ -50,11 +50,11 @@ def _own(path: Path) -> str | None:
 
 
 def test_without_java_or_maven_it_is_said_what_to_install(alone: Path) -> None:
-    with pytest.raises(ClusterError, match="no java is on PATH") as refused:
+    with pytest.raises(ClusterError, match=naming("java", "PATH")) as refused:
         server.find_server()
     assert "apt install default-jre-headless" in str(refused.value)
     java(alone / "bin" / "java")
-    with pytest.raises(ClusterError, match="no mvn is on PATH") as refused:
+    with pytest.raises(ClusterError, match=naming("mvn", "PATH")) as refused:
         server.find_server()
     assert "apt install maven" in str(refused.value)
 
