@@ -172,7 +172,7 @@ def test_a_misspelt_variable_is_refused_instead_of_dropped(tmp_path: Path) -> No
 def test_every_unmet_limit_is_reported_and_one_may_stand_in_a_tolerance_as_a_variable(
     tmp_path: Path,
 ) -> None:
-    experiment = chaos.quick(chaos.load("node-kill"))
+    experiment = chaos.quick(chaos.load("node-kill"), chaos.LEAST_BASELINE_S)
     experiment["configuration"]["my_limit"] = 0.0001
     first, *_, last = experiment["steady-state-hypothesis"]["probes"]
     probe = {**last, "name": "mine", "provider": {**last["provider"], "func": "redundancy_time"}}
@@ -187,7 +187,7 @@ def test_every_unmet_limit_is_reported_and_one_may_stand_in_a_tolerance_as_a_var
         },
     }
     experiment["steady-state-hypothesis"]["probes"] = [first, probe]
-    limits = "limits=recovery_time=0.1,blackout=0.1,lost_operations=1"
+    limits = "limits=recovery_time=0.1,blackout=0.5,lost_operations=1"
     ran = chaos.run(experiment, tmp_path, *chaos.GENTLY, "--var", limits)
     assert ran.code == 1
     assert ran.impact["verdict"] == "fail"

@@ -102,7 +102,7 @@ def test_repeats_of_a_system_are_one_row_of_medians(home: Path, brownout: Browno
 @pytest.mark.parametrize(
     ("cluster", "script", "said"),
     [
-        ({"stand_in": True, "name": "lab-aerospike"}, {}, "compared with real systems"),
+        ({"stand_in": True, "name": "lab-aerospike"}, {}, "stand-ins are compared"),
         ({"name": "other"}, {"concurrency": 8}, "loops are mixed (closed, open)"),
         ({"name": "other"}, {"settings": MeasureSettings(baseline_s=20.0, resolution_s=5.0)},
          "resolutions are mixed (0.1 s, 5 s)"),
