@@ -1,5 +1,7 @@
 """The part of an adapter that asks every node itself, and what follows from the answers alone."""
 
+import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
@@ -9,8 +11,9 @@ from brownout.databases.choice import Targets
 from brownout.databases.panel import Panel
 from brownout.databases.view import NodeView, clusters, reasons
 from brownout.inventory.model import Cluster, Node
+from brownout.machine.host import Proof
 
-__all__ = ["Asking"]
+__all__ = ["Asking", "Handover"]
 
 
 class _Link(Protocol):
@@ -114,3 +117,19 @@ class Asking(Generic[L, V]):
     def _lags_s(self, _views: list[V]) -> Mapping[str, float | None]:
         """Return how far each node is behind, where that can be told in seconds."""
         return {}
+
+
+class Handover(Asking[L, V], ABC):
+    """A cluster whose primary hands over when told to, and may become primary again at once."""
+
+    @abstractmethod
+    def step_down(self, node: Node, catch_up_s: int) -> Proof:
+        """Have the primary hand over; see `brownout.databases.adapter`."""
+
+    def drain(self, node: Node) -> Proof:
+        """Have the primary hand over; any other node has nothing to hand over."""
+        return self.step_down(node, 0)
+
+    def undrain(self, node: Node) -> Proof:
+        """Do nothing: a node that handed over may become primary again at once."""
+        return Proof(time.monotonic(), 0.0, {"state": self._ask(node).state}, already=True)

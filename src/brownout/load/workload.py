@@ -12,7 +12,6 @@
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, PrivateAttr
@@ -125,28 +124,8 @@ class Workload(Settings):
         deadlines = " and ".join(f"{deadline:g} s" for deadline in self.deadlines_s)
         return f"{self.name} {', '.join(pace)}, deadline {deadlines}".strip()
 
-    def to_spec(
-        self,
-        *,
-        directory: Path,
-        seed: int,
-        writer: str,
-        driver: str,
-        connection: Mapping[str, Any],
-        options: Mapping[str, Any],
-        labels: Mapping[str, str] = MappingProxyType({}),
-    ) -> dict[str, Any]:
-        """Return the generator's specification, as `spec.build` says."""
-        return build(
-            self,
-            directory=directory,
-            seed=seed,
-            writer=writer,
-            driver=driver,
-            connection=connection,
-            options=options,
-            labels=labels,
-        )
+    #: Returns the generator's specification.
+    to_spec = build
 
     def public(self) -> dict[str, Any]:
         """Return the resolved workload for `run.json`; there is no secret in it."""

@@ -18,7 +18,7 @@ from brownout.databases.etcd.readmission import take_in
 from brownout.databases.etcd.scenarios import support
 from brownout.databases.etcd.settings import VARIABLES, living_settings, own_settings
 from brownout.databases.etcd.view import LEADER, View, look
-from brownout.databases.node_answers import Asking
+from brownout.databases.node_answers import Handover
 from brownout.databases.places import Places, Unnamed, names
 from brownout.inventory.grants import Grant
 from brownout.inventory.model import Cluster, Node
@@ -31,7 +31,7 @@ _TRANSFER_S = 60.0
 _POLL_S = 0.02
 
 
-class EtcdAdapter(Asking[Link, View]):
+class EtcdAdapter(Handover[Link, View]):
     """Asks each member directly, in parallel, with `connection.timeout_s`."""
 
     TARGETS = choice.TARGETS
@@ -49,15 +49,6 @@ class EtcdAdapter(Asking[Link, View]):
     def signature(self) -> str:
         """Return a line that changes when a member goes, comes back or changes its role."""
         return milestones.signature_of(self._polled())
-
-    def drain(self, node: Node) -> Proof:
-        """Have the leader hand over; a follower has nothing to hand over."""
-        return self.step_down(node, 0)
-
-    def undrain(self, node: Node) -> Proof:
-        """Do nothing: a member that handed over may lead again at once."""
-        state = self._ask(node).state
-        return Proof(time.monotonic(), 0.0, {"state": state}, already=True)
 
     def step_down(self, node: Node, catch_up_s: int) -> Proof:
         """Have the leader hand over (`MoveLeader`) to the follower that has applied most.

@@ -12,7 +12,7 @@ from brownout.base.wait import wait_until
 from brownout.databases import apart
 from brownout.databases.access import load_spec
 from brownout.databases.adapter import Milestone, MilestoneState, Support
-from brownout.databases.node_answers import Asking
+from brownout.databases.node_answers import Handover
 from brownout.databases.places import Places
 from brownout.databases.postgresql import choice, milestones, storage
 from brownout.databases.postgresql.access import access
@@ -33,7 +33,7 @@ _SWITCHOVER_S = 120.0
 _POLL_S = 0.02
 
 
-class PostgresqlAdapter(Asking[Link, View]):
+class PostgresqlAdapter(Handover[Link, View]):
     """Asks each member's Patroni directly, in parallel, with `connection.timeout_s`."""
 
     TARGETS = choice.TARGETS
@@ -59,14 +59,6 @@ class PostgresqlAdapter(Asking[Link, View]):
         views = self._polled()
         self._told |= {view.node: view for view in views if not view.timed_out}
         return milestones.signature_of([self._told.get(view.node, view) for view in views])
-
-    def drain(self, node: Node) -> Proof:
-        """Have the primary hand over; a replica has nothing to hand over."""
-        return self.step_down(node, 0)
-
-    def undrain(self, node: Node) -> Proof:
-        """Do nothing: a member that handed over may lead again at once."""
-        return Proof(time.monotonic(), 0.0, {"state": self._ask(node).state}, already=True)
 
     def step_down(self, node: Node, catch_up_s: int) -> Proof:
         """Have the primary hand over (Patroni's switchover) to the replica that is furthest.

@@ -66,15 +66,6 @@ class RedisAdapter(Resharding):
         """Return a line that changes when a node goes, comes back or changes its role."""
         return milestones.signature_of(self._polled())
 
-    def drain(self, node: Node) -> Proof:
-        """Have a master hand over; a replica has nothing to hand over."""
-        return self.step_down(node, 0)
-
-    def undrain(self, node: Node) -> Proof:
-        """Do nothing: a node that handed over may be promoted again at once."""
-        state = self._ask(node).state
-        return Proof(time.monotonic(), 0.0, {"state": state}, already=True)
-
     def step_down(self, node: Node, catch_up_s: int) -> Proof:
         """Have the replica that has most take over from its master (`CLUSTER FAILOVER`).
 
