@@ -2,6 +2,7 @@
 
 import functools
 import gc
+import logging
 import signal
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -14,7 +15,7 @@ from tests.sshd import WHY_NOT, Sshd
 from tests.waiting import await_whole
 from xdist.scheduler import LoadFileScheduling
 
-from brownout.base.errors import ClusterError
+from brownout.base.errors import BrownoutError, ClusterError
 from brownout.databases.adapter import Adapter, adapter_for
 from brownout.databases.cassandra.lab.server import find_server as find_cassandra
 from brownout.databases.couchbase.lab.server import find_server as find_couchbase
@@ -146,6 +147,16 @@ def _own_state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
+def _whole(name: str) -> Cluster:
+    """Mend what a failed test left broken; make the lab anew where that is beyond mending."""
+    try:
+        return lab.up(name)
+    except BrownoutError as error:
+        logging.getLogger("chaostoolkit").warning("%s is made anew: %s", name, error)
+        lab.down(name)
+        return lab.up(name)
+
+
 def _lab_in(directory: Path) -> Iterator[Cluster]:
     """Bring a lab up below `directory`, where child processes find it too, and take it down."""
     with pytest.MonkeyPatch.context() as environment:
@@ -170,7 +181,7 @@ def lab_mongodb(_session_lab: Cluster) -> Cluster:
 
     Its name is `lab-mongodb`, and BROWNOUT_LAB_DIR points to it.
     """
-    return lab.up(LAB)  # mends what a failed test left broken
+    return _whole(LAB)
 
 
 @pytest.fixture
@@ -230,7 +241,7 @@ def _shared(
             monkeypatch.setenv(variable, value)
         monkeypatch.setenv("BROWNOUT_LAB_DIR", str(homes_of_labs(name)))
         monkeypatch.delenv("BROWNOUT_CLUSTERS", raising=False)
-        return lab.up(name)  # mends what a failed test left broken
+        return _whole(name)
 
     return shared
 
