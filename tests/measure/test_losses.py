@@ -1,19 +1,26 @@
 """What was not served, in open and in closed loop."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.measure.signals import flat_level, make_series, make_signal
+from tests.measure.views import data_of
+from tests.measure.views import view as view_of
 
 from brownout.measure.data import ErrorRow, RunData, Stream
 from brownout.measure.dips import find_dips
 from brownout.measure.level import Level
 from brownout.measure.losses import (
     availability,
+    budget_share,
     failed_operations,
     in_doubt_operations,
     losses_of,
     lost_operations,
+    own_pool_operations,
+    own_pool_time,
     worst_second,
 )
 from brownout.measure.settings import MeasureSettings
@@ -126,3 +133,56 @@ def test_a_closed_loop_has_no_success_ratio() -> None:
     found = losses_of(view(make_signal([80] * 100), flat_level(800.0)), run())
     assert (found.availability, found.availability_run, found.worst_second) == (None, None, None)
     assert found.lost_method == "baseline less ok, over the dips"
+
+
+LAB = MeasureSettings.lab()
+OK = [80] * 300 + [0] * 10 + [80] * 90  # 800 operations lost, at 800/s
+
+
+@pytest.mark.parametrize(
+    ("objective", "days", "share"),
+    [
+        (0.9995, 30, 800 / (0.0005 * 800 * 30 * 86_400)),
+        (0.99, 1, 800 / (0.01 * 800 * 86_400)),
+        (0.99, 7, 800 / (0.01 * 800 * 7 * 86_400)),
+    ],
+)
+def test_the_budget_is_what_the_objective_allows_at_this_rate(
+    objective: float, days: float, share: float
+) -> None:
+    settings = replace(LAB, budget_objective=objective, budget_days=days)
+    data = data_of(make_series([80] * 400, OK), settings)
+    assert budget_share(view_of(data, 30.0, 40.0), data) == pytest.approx(share)
+
+
+def test_without_a_loss_nothing_of_it_is_used() -> None:
+    data = data_of(make_series([80] * 400, [80] * 400), LAB)
+    assert budget_share(view_of(data, 30.0, 40.0), data) == 0.0
+
+
+def test_without_a_load_in_the_baseline_it_is_not_measured() -> None:
+    idle = [0] * 300 + [80] * 100
+    data = data_of(make_series(idle, idle), LAB)
+    assert budget_share(view_of(data, 30.0, 40.0), data) is None
+
+
+STEADY = [80] * 600
+ROWS = [
+    ErrorRow(10.0, "app", "read", "no-slot", 9),  # before the fault
+    ErrorRow(31.0, "app", "read", "no-slot", 3),
+    ErrorRow(31.0, "app", "read", "pool-exhausted", 2),
+    ErrorRow(31.1, "app", "read", "not-primary", 7),
+    ErrorRow(31.4, "app", "read", "pool-exhausted", 1),
+]
+
+
+@pytest.mark.parametrize(
+    ("rows", "operations", "seconds"), [(ROWS, 6, 0.2), (ROWS[3:4], 0, 0.0), ([], 0, 0.0)]
+)
+def test_only_the_causes_of_our_own_pool_count_and_only_of_the_fault(
+    rows: list[ErrorRow], operations: int, seconds: float
+) -> None:
+    data = replace(data_of(make_series(STEADY, STEADY), MeasureSettings.lab()), errors=rows)
+    seen = view_of(data, 30.0, 50.0)
+    assert own_pool_operations(seen, data) == operations
+    assert own_pool_time(seen, data) == pytest.approx(seconds)

@@ -14,16 +14,19 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from brownout.base import plugins
 from brownout.base.errors import ConfigurationError
-from brownout.measure.budget import budget_share
 from brownout.measure.course import longest_stall
 from brownout.measure.data import RunData, Seen, TimeAbove
-from brownout.measure.disturbance import return_disturbance
 from brownout.measure.failover import client_recovered_time, promoted_time
 from brownout.measure.lanes import partial_outage
-from brownout.measure.losses import failed_operations, in_doubt_operations
+from brownout.measure.losses import (
+    budget_share,
+    failed_operations,
+    in_doubt_operations,
+    own_pool_operations,
+    own_pool_time,
+)
 from brownout.measure.overlap import primary_overlap
-from brownout.measure.own_pool import own_pool_operations, own_pool_time
-from brownout.measure.recovery import return_recovery_time
+from brownout.measure.recovery import return_disturbance, return_recovery_time
 from brownout.measure.unit import (
     BYTES,
     BYTES_PER_SECOND,

@@ -34,6 +34,7 @@ __all__ = [
     "held_from",
     "recovered_at",
     "recovered_no_sooner",
+    "return_disturbance",
     "return_recovery_time",
 ]
 
@@ -235,3 +236,22 @@ def _errors_allowed(
     ratio = level.error_ratio + settings.hold_error_ratio
     allowed = np.maximum(ratio * (offered[after] - offered[first]), settings.hold_operations)
     return np.asarray(errors[after] - errors[first] <= allowed, np.bool_)
+
+
+def return_disturbance(view: View, data: RunData) -> float | None:
+    """Return the length of all dips that began after a node was started or resumed, in seconds.
+
+    None where the fault had no mend. The first mend's bucket counts whole; a dip that began
+    before belongs to the fault.
+    """
+    mends = [
+        event.requested
+        for event in data.events
+        if event.type == "mend"
+        and event.requested is not None
+        and view.start <= event.requested < view.end
+    ]
+    if not mends:
+        return None
+    since = bucket_of(min(mends)) / BUCKETS_PER_S
+    return sum(dip.length for dip in view.dips if dip.start >= since)
