@@ -38,10 +38,10 @@ def drain_and_stop_node(
     """
     session = current()
     target = session.node(node)
-    session.faults.do("quiesce_node", target)
-    session.faults.do("recluster")
+    session.faults.run("quiesce_node", target)
+    session.faults.run("recluster")
     session.await_idle(target, float(idle_timeout_s))
-    return session.faults.do("stop_node", target)
+    return session.faults.run("stop_node", target)
 
 
 @activity
@@ -54,7 +54,7 @@ def set_replication_factor(
     data moves, and by a namespace with strong consistency. Put back by the rollback.
     """
     value = int(replication_factor)
-    return current().faults.do("adjust", setting="replication_factor", value=value)
+    return current().faults.run("adjust", setting="replication_factor", value=value)
 
 
 @activity
@@ -76,4 +76,4 @@ def set_migration_speed(
     speed = {name: value for name, value in given.items() if value >= least.get(name, 1)}
     if not speed:
         return {"node": None, "effective": None, "evidence": {"skipped": True}}
-    return current().faults.do("adjust", setting="migration_speed", value=speed)
+    return current().faults.run("adjust", setting="migration_speed", value=speed)

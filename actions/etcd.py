@@ -17,4 +17,4 @@ def move_leader(configuration: Configuration = None, secrets: Secrets = None) ->
     It is the planned failover of `experiments/stepdown.json`; the old leader becomes a follower.
     """
     session = current()
-    return session.faults.do("step_down_primary", session.node("target"))
+    return session.faults.run("step_down_primary", session.node("target"))

@@ -27,13 +27,13 @@ def add_member(
     """
     session = current()
     member = session.node(node)
-    added = session.faults.do("add_node", member)
+    added = session.faults.run("add_node", member)
     if session.await_milestone("redundant", float(timeout_s)) is None:
         raise ClusterError(
             f"member `{member.name}` is not a secondary after {float(timeout_s):.0f} s",
             "its initial sync may need longer: raise `timeout_s`",
         )
-    session.faults.do("admit_node", member)
+    session.faults.run("admit_node", member)
     return added
 
 
@@ -46,7 +46,7 @@ def remove_member(
     Refused where the last voter, or a majority, would go. Undone by `add_member`.
     """
     session = current()
-    return session.faults.do("remove_node", session.node(node))
+    return session.faults.run("remove_node", session.node(node))
 
 
 @activity
@@ -64,7 +64,7 @@ def set_votes_and_priority(
     session = current()
     value = {"votes": int(votes), "priority": float(priority)}
     target = session.node(node)
-    return session.faults.do("adjust", target, setting="votes_and_priority", value=value)
+    return session.faults.run("adjust", target, setting="votes_and_priority", value=value)
 
 
 @activity
@@ -76,4 +76,4 @@ def resize_oplog(
 ) -> dict[str, Any]:
     """Give the oplog of `node` this size in MB (`replSetResizeOplog`). Put back by the rollback."""
     session = current()
-    return session.faults.do("adjust", session.node(node), setting="oplog_mb", value=float(mb))
+    return session.faults.run("adjust", session.node(node), setting="oplog_mb", value=float(mb))

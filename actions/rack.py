@@ -21,11 +21,11 @@ def kill_rack(configuration: Configuration = None, secrets: Secrets = None) -> d
     All of them are judged by the guards before the first is touched.
     """
     session = current()
-    return {"nodes": session.faults.do_together("kill_node", session.targets)}
+    return {"nodes": session.faults.run_together("kill_node", session.targets)}
 
 
 @activity(told="start every node of that rack", acts=["start_node"], on="targets")
 def start_rack(configuration: Configuration = None, secrets: Secrets = None) -> dict[str, Any]:
     """Start every target and wait until its process runs."""
     session = current()
-    return {"nodes": [session.faults.do("start_node", node) for node in session.targets]}
+    return {"nodes": [session.faults.run("start_node", node) for node in session.targets]}

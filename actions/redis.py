@@ -25,4 +25,4 @@ def move_slots(
     """
     session = current()
     value = f"-{int(slots)}"
-    return session.faults.do("adjust", session.node(node), setting="slots", value=value)
+    return session.faults.run("adjust", session.node(node), setting="slots", value=value)

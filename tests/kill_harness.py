@@ -19,8 +19,8 @@ from tests.waiting import await_whole
 from brownout.base.wait import wait_until
 from brownout.databases.adapter import adapter_for
 from brownout.inventory.model import Cluster
-from brownout.machine import procfs
-from brownout.machine.host import Delaying, Partitioning, host_for
+from brownout.machine import leftovers, procfs
+from brownout.machine.host import host_for
 from brownout.show.report import html
 
 #: What a run writes down in this order; a moment is one of these and up to `WITHIN_S` after it.
@@ -167,8 +167,8 @@ def _check_no_switch(cluster: Cluster) -> None:
         state = host.running()
         pids.add(str(state.pid))
         assert not state.paused, node.name
-        assert not (isinstance(host, Partitioning) and host.cut_off()), node.name
-        assert not (isinstance(host, Delaying) and host.delayed()), node.name
+        for module in leftovers.modules():
+            assert not module.left_on(node, host), node.name
     waiting = [
         " ".join(identity.command)
         for entry in Path("/proc").glob("[0-9]*")

@@ -93,6 +93,8 @@ FAULTS = {
     "stop_node": "experiments/test_resizing.py::"
     "test_every_member_is_restarted_in_turn_and_the_primary_last",
     "test_failover": ON_ATLAS,
+    "throttle_node": "faults/test_throttle.py::"
+    "test_a_throttled_primary_keeps_its_role_and_is_put_back",
     "wipe_node": OVER_SSH,
 }
 #: Atlas does the same for these as for a resize: they restart every member, which is `matrix`.

@@ -56,10 +56,10 @@ def _no_partition(spec: LabSpec) -> str:
 
 def _no_delay(spec: LabSpec) -> str:
     if isinstance(spec, NetworkedLab) and spec.network_namespaces:
-        return netem.why_not()
+        return netem.why_not_here()
     if not (isinstance(spec, SlowableLab) and spec.slow_links):
         return f"its nodes cannot be slowed (`lab.slow_links`), as those of {usual.SLOWED} can"
-    if not (reason := netem.why_not()):
+    if not (reason := netem.why_not_here()):
         return ""
     try:
         find_toxiproxy()

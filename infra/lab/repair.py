@@ -14,7 +14,8 @@ from brownout.databases.lab.milestones import await_milestone
 from brownout.databases.resize import Resizing
 from brownout.databases.start import start
 from brownout.inventory.model import Cluster, Node
-from brownout.machine.host import Delaying, Partitioning, host_for
+from brownout.machine import leftovers
+from brownout.machine.host import host_for
 
 __all__ = ["mend"]
 
@@ -47,12 +48,7 @@ def _wake(node: Node, adapter: Adapter, progress: Progress) -> None:
     if not process.running or process.paused:
         progress(f"{node.name} is {process.describe()}: putting it back")
         host.resume() if process.running else start(node, host, adapter, emptied=True)
-    if isinstance(host, Partitioning) and host.cut_off():
-        progress(f"{node.name} is cut off from others: joining it again")
-        host.heal_partition()
-    if isinstance(host, Delaying) and (slowed := host.delayed()):
-        progress(f"{node.name} is slowed by {slowed}: taking that away")
-        host.undelay()
+    leftovers.undo_all(node, host, progress)
 
 
 def _regroup(cluster: Cluster, adapter: _Resizable, progress: Progress) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests import chaos_runner as chaos
 
-from brownout.databases.couchbase.scenarios import NO_FAULTS
+from brownout.databases.couchbase.adapter import NO_FAULTS
 from brownout.inventory.model import Cluster
 
 ON = "lab-couchbase"

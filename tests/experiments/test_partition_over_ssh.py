@@ -10,13 +10,13 @@ import yaml
 from tests import chaos_runner as chaos
 from tests import kill_harness
 from tests.faults.behind_ssh import elsewhere
+from tests.links import partitionable
 from tests.sshd import WHY_NOT, Sshd
 
 from brownout.inventory import inventory as inventories
 from brownout.inventory import labs
 from brownout.inventory.model import Cluster, ProcessSpec
 from brownout.machine import network
-from brownout.machine.host import partitioning_host
 from brownout.machine.ssh import pool
 
 pytestmark = [
@@ -74,7 +74,7 @@ def test_a_run_killed_in_mid_partition_leaves_a_node_that_joins_the_others_by_it
     settings = {"BROWNOUT_STATE": str(where / "state")}
     process = chaos.start(chaos.quick(chaos.load("partition")), where, *given, env=settings)
     cluster = inventories.load(inventory)
-    hosts = [partitioning_host(node) for node in cluster.nodes]
+    hosts = [partitionable(node) for node in cluster.nodes]
     deadline = time.monotonic() + 120
     while not any(host.cut_off() for host in hosts):
         assert process.poll() is None, process.communicate()[0]

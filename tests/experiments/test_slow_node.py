@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 from tests import chaos_runner as chaos
+from tests.links import delayable
 
 from brownout.inventory.model import Cluster
-from brownout.machine.host import delaying_host
 from brownout.run.latency import read_hlog
 
 pytestmark = pytest.mark.live
@@ -34,7 +34,7 @@ def test_a_primary_with_more_latency_is_measured_so(lab_slow: Cluster, tmp_path:
     assert before is not None
     assert (before.percentile_us(0.5) or 0) < LATENCY_MS * 1000
     assert ran.impact["ledger"]["state"] == "clean"
-    assert [delaying_host(node).delayed() for node in lab_slow.nodes] == ["", "", ""]
+    assert [delayable(node).delayed() for node in lab_slow.nodes] == ["", "", ""]
 
 
 @pytest.mark.matrix

@@ -11,6 +11,7 @@ import yaml
 from pymongo.errors import PyMongoError
 from tests import chaos_runner as chaos
 from tests import kill_harness, uml
+from tests.links import delayable
 from tests.sshd import WHY_NOT
 from tests.uml import Machine
 
@@ -19,7 +20,6 @@ from brownout.databases.lab import network as lab_network
 from brownout.databases.mongodb.lab.mongod import find_mongod
 from brownout.inventory import inventory as inventories
 from brownout.inventory.model import Cluster
-from brownout.machine.host import delaying_host
 from brownout.machine.ssh import pool
 from brownout.run.latency import read_hlog
 
@@ -141,7 +141,7 @@ def test_a_run_killed_in_mid_delay_leaves_a_node_that_is_as_fast_as_before_by_it
     words = [word for one in given for word in ("--var", one)]
     settings = {"BROWNOUT_STATE": str(where / "state")}
     process = chaos.start(chaos.quick(chaos.load("slow-node")), where, *words, env=settings)
-    host = delaying_host(cluster.nodes[0])
+    host = delayable(cluster.nodes[0])
     assert wait_until(host.delayed, 240, stopped=lambda: process.poll() is not None)
     kill_harness.kill_tree(process.pid)
     process.communicate()

@@ -8,14 +8,16 @@ from typing import Any
 from tests.waiting import await_true
 
 from brownout.faults import registry
-from brownout.faults.acts import evidence_of
-from brownout.faults.undos import PendingUndo
+from brownout.faults.act import PendingUndo, evidence_of
 from brownout.faults.watch import Watches
+from brownout.inventory.model import Node
 from brownout.machine.host import Host, Proof
 from brownout.run.contract import Breach, breaches
 from brownout.run.events import Event, EventLog, read_events
 
 __all__ = ["Lasting", "watched"]
+
+_NODE = Node(name="n1", address="127.0.0.1:1")
 
 
 @dataclass
@@ -48,9 +50,11 @@ class Lasting:
         return self.watches.undone(self.undo, self.node, undo())
 
 
-def watched(host: Host, fault: str, undo: str, proof: Proof, log: Path) -> Lasting:
-    """Watch a fault of `host`, which has this `proof`."""
-    found = registry.undo(undo)
+def watched(
+    host: Host, fault: str, undo: str, proof: Proof, log: Path, node: Node = _NODE
+) -> Lasting:
+    """Watch a fault of `host`, that of `node`, which has this `proof`."""
+    found = registry.undo_named(undo)
     assert found is not None
     events = EventLog(log)
     entry = events.intent("break", fault, node="n1")
@@ -59,7 +63,7 @@ def watched(host: Host, fault: str, undo: str, proof: Proof, log: Path) -> Lasti
     looks: list[bool | None] = []
 
     def look() -> bool | None:
-        looks.append(found.is_in_place(host, seen))
+        looks.append(found.is_in_place(node, host, seen))
         return looks[-1]
 
     watches.begin(PendingUndo(undo, "n1"), entry, fault, proof, look)

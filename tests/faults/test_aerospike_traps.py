@@ -27,7 +27,7 @@ def cluster(lab_aerospike: Cluster) -> Cluster:
 def watcher(adapter: AerospikeAdapter, faults: Faults) -> Iterator[MilestoneWatcher]:
     found = MilestoneWatcher(adapter, lambda: not faults.broken, lambda crossing: None, hold_s=1.0)
     found.arm()
-    faults.acts.before_break = found.start
+    faults.before_break = found.start
     yield found
     found.stop()
 
@@ -48,7 +48,7 @@ def test_health_lies_after_a_kill_and_no_milestone_believes_it(
     adapter: AerospikeAdapter, faults: Faults, watcher: MilestoneWatcher, lab_aerospike: Cluster
 ) -> None:
     key = adapter.signature()
-    killed = faults.do("kill_node", lab_aerospike.node("n2"))
+    killed = faults.run("kill_node", lab_aerospike.node("n2"))
     survivors = told(adapter, "n1", "n3", "n4", "n5")
     assert {view.answers[STABLE] for view in survivors} == {key}, "they all call it whole"
     assert {view.statistics["cluster_size"] for view in survivors} == {"5"}
@@ -59,7 +59,7 @@ def test_health_lies_after_a_kill_and_no_milestone_believes_it(
     assert changed.last_no > killed["effective"], "it was looked at in vain before"
     assert changed.detail["after"] not in ("", key)
 
-    faults.do("start_node", lab_aerospike.node("n2"))
+    faults.run("start_node", lab_aerospike.node("n2"))
     rejoined, redundant = reached(watcher, "rejoined"), reached(watcher, "redundant")
     order = [crossing.first_yes for crossing in (changed, rejoined, redundant)]
     assert order == sorted(order, key=lambda t: t or 0.0)
@@ -69,8 +69,8 @@ def test_a_fast_restart_hides_the_outage_from_the_others_but_not_from_us(
     adapter: AerospikeAdapter, faults: Faults, watcher: MilestoneWatcher, lab_aerospike: Cluster
 ) -> None:
     key = adapter.signature()
-    faults.do("kill_node", lab_aerospike.node("n2"))
-    faults.do("start_node", lab_aerospike.node("n2"))
+    faults.run("kill_node", lab_aerospike.node("n2"))
+    faults.run("start_node", lab_aerospike.node("n2"))
     (orphan,) = told(adapter, "n2")
     assert (orphan.state, orphan.count("migrate_partitions_remaining")) == ("orphan", 0)
     assert {view.answers[STABLE] for view in told(adapter, "n1", "n3", "n4", "n5")} == {key}
@@ -102,8 +102,8 @@ def test_a_header_zeroed_under_a_live_node_is_undone_by_its_stop(
     before = fresh_starts(node)
     with data_file(adapter, node).open("r+b") as file:
         file.write(bytes(HEADER))  # by somebody who believes that this wipes it
-    faults.do("stop_node", node)
-    faults.do("start_node", node)
+    faults.run("stop_node", node)
+    faults.run("start_node", node)
     await_true(lambda: adapter.stable("redundant").reached, "the node is back")
     assert fresh_starts(node) == before, "it came back with its data"
 
@@ -114,9 +114,9 @@ def test_we_wipe_a_node_only_when_it_is_proven_stopped_and_then_it_comes_back_em
     node = lab_aerospike.node("n3")
     before = fresh_starts(node)
     with pytest.raises(Refused, match=r"running, pid \d+; stop it first"):
-        faults.do("wipe_node", node)
-    faults.do("stop_node", node)
-    faults.do("wipe_node", node)
-    faults.do("start_node", node)
+        faults.run("wipe_node", node)
+    faults.run("stop_node", node)
+    faults.run("wipe_node", node)
+    faults.run("start_node", node)
     await_true(lambda: adapter.stable("redundant").reached, "the node is back")
     assert fresh_starts(node) == before + 1

@@ -144,7 +144,7 @@ def test_a_node_that_lost_the_role_that_was_asked_for_is_not_touched(
 ) -> None:
     (follower,) = adapter.targets("follower", 1)
     with pytest.raises(RoleMoved, match=f"node `{follower.name}` is secondary at pause_node"):
-        _aiming(faults, log, follower, "primary").do("pause_node", follower)
+        _aiming(faults, log, follower, "primary").run("pause_node", follower)
     assert not log.exists() or read_events(log) == []
     assert not host_for(follower).running().paused
 
@@ -154,8 +154,8 @@ def test_the_role_at_the_break_is_in_its_evidence(
 ) -> None:
     (leader,) = adapter.targets("leader", 1)
     aiming = _aiming(faults, log, leader, "primary")
-    aiming.do("pause_node", leader)
-    aiming.do("resume_node", leader)
+    aiming.run("pause_node", leader)
+    aiming.run("resume_node", leader)
     paused, _ = read_events(log)
     assert (paused.evidence["role"], paused.evidence["role_asked"]) == ("primary", "primary")
 
@@ -168,7 +168,7 @@ def test_a_role_that_moved_once_the_fault_had_begun_breaks_its_contract(
     nodes = [*adapter.targets("follower", 1), leader]
     faults = Faults(two, adapter, EventLog(log), lambda t: t, aim=Aim(lambda: nodes, "secondary"))
     try:
-        faults.do_together("pause_node", nodes)
+        faults.run_together("pause_node", nodes)
     finally:
         assert faults.put_back() == []
         await_whole(adapter)
@@ -183,7 +183,7 @@ def test_a_primary_that_stepped_down_before_the_break_took_effect_breaks_the_con
 ) -> None:
     (leader,) = adapter.targets("leader", 1)
     aiming = _aiming(faults, log, leader, "primary")
-    aiming.acts.claimed = lambda _node, since, until: claims if since < until else None
-    aiming.do("pause_node", leader)
-    aiming.do("resume_node", leader)
+    aiming.claimed_primary = lambda _node, since, until: claims if since < until else None
+    aiming.run("pause_node", leader)
+    aiming.run("resume_node", leader)
     assert [breach.clause for breach in breaches(read_events(log))] == broken

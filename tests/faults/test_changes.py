@@ -32,14 +32,14 @@ def test_a_replaced_member_is_back_in_the_end_with_the_say_that_it_had(
 ) -> None:
     old, new = adapter.targets("secondary", 1)[0], lab_mongodb.spares[0]
     say = adapter.setting("votes_and_priority", old)
-    faults.do("remove_node", old)
-    faults.do("add_node", new)
+    faults.run("remove_node", old)
+    faults.run("add_node", new)
     assert names(faults) == [n.name for n in lab_mongodb.nodes if n != old] + [new.name]
     assert faults.broken == {}
     assert faults.added == new
     await_redundancy(lambda: lacks(adapter, "redundant"), "n4 has no vote yet")
     assert adapter.setting("votes_and_priority", new)["votes"] == 0
-    faults.do("admit_node", new)
+    faults.run("admit_node", new)
     assert adapter.setting("votes_and_priority", new)["votes"] == 1
     assert undos.left(read_events(log)) == faults.pending != ()
     assert faults.put_back() == []
@@ -57,12 +57,12 @@ def test_a_spare_that_held_data_before_it_was_added_keeps_what_it_has(
 ) -> None:
     spare = lab_mongodb.spares[0]
     (data,) = adapter.data_directories(spare)
-    faults.do("add_node", spare)
+    faults.run("add_node", spare)
     await_redundancy(lambda: lacks(adapter, "redundant"), "it has no data yet", 60)
-    faults.do("remove_node", spare)  # by the method, which empties nothing
+    faults.run("remove_node", spare)  # by the method, which empties nothing
     before = sorted(path.name for path in data.iterdir())
     assert before
-    faults.do("add_node", spare)
+    faults.run("add_node", spare)
     await_redundancy(lambda: lacks(adapter, "redundant"), "it has no data yet", 60)
     assert faults.put_back() == []
     assert set(before) & {path.name for path in data.iterdir()}
@@ -72,11 +72,11 @@ def test_taking_back_a_change_leaves_nothing_to_put_back(
     lab_mongodb: Cluster, faults: Faults, adapter: MongoAdapter
 ) -> None:
     spare = lab_mongodb.spares[0]
-    faults.do("add_node", spare)
+    faults.run("add_node", spare)
     with pytest.raises(ClusterError, match="has no spare node to add, and 1 are members now"):
         next_spare(lab_mongodb, faults.members)
     await_redundancy(lambda: lacks(adapter, "redundant"), "it has no data yet", 60)
-    faults.do("remove_node", spare)
+    faults.run("remove_node", spare)
     assert faults.pending == ()
     assert still_lacks(adapter, "whole") == []
 
@@ -86,7 +86,7 @@ def test_a_spare_that_was_out_of_the_set_already_when_the_run_died_is_stopped_an
     lab_mongodb: Cluster, adapter: MongoAdapter, faults: Faults, log: Path
 ) -> None:
     spare = lab_mongodb.spares[0]
-    faults.do("add_node", spare)
+    faults.run("add_node", spare)
     await_redundancy(lambda: lacks(adapter, "redundant"), "it has no data yet", 60)
     adapter.leave(spare)  # and then it died, before it stopped it
     events = read_events(log)
@@ -102,9 +102,9 @@ def test_what_is_refused_is_not_written_down_and_owes_nothing(
 ) -> None:
     member = lab_mongodb.nodes[0]
     with pytest.raises(Refused, match=r"nothing is touched: possible now: .*member"):
-        faults.do("add_node", member)
+        faults.run("add_node", member)
     with pytest.raises(Unsupported, match=r"replication_factor: .*nothing is touched"):
-        faults.do("adjust", setting="replication_factor", value=3)
+        faults.run("adjust", setting="replication_factor", value=3)
     with pytest.raises(ConfigurationError, match="no node was added"):
         _ = faults.added
     assert faults.pending == ()
@@ -118,7 +118,7 @@ def test_the_inventory_may_deny_a_change(
     denying = lab_mongodb.model_copy(update={"guards": Guards(deny_acts=(act,))})
     faults = Faults(denying, adapter, EventLog(log), lambda t: t)
     with pytest.raises(Refused, match=f"deny list: the inventory denies {act}"):
-        faults.do("add_node", denying.spares[0])
+        faults.run("add_node", denying.spares[0])
     assert not log.exists()
 
 

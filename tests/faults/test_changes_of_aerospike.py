@@ -9,8 +9,8 @@ from tests.waiting import await_true
 from brownout.base.errors import Refused
 from brownout.databases.aerospike.adapter import AerospikeAdapter
 from brownout.faults import undos
+from brownout.faults.act import PendingUndo
 from brownout.faults.faults import Faults
-from brownout.faults.undos import PendingUndo
 from brownout.inventory.model import Cluster
 from brownout.machine.host import host_for
 from brownout.run.events import EventLog, read_events
@@ -26,15 +26,15 @@ def cluster(lab_aerospike: Cluster) -> Cluster:
 def test_no_node_may_be_broken_added_or_removed_while_it_would_come_back_with_another_factor(
     faults: Faults, adapter: AerospikeAdapter, lab_aerospike: Cluster
 ) -> None:
-    faults.do("adjust", setting="replication_factor", value=3)
+    faults.run("adjust", setting="replication_factor", value=3)
     await_true(lambda: adapter.stable("whole").reached, "three copies")
     node, spare = lab_aerospike.node("n2"), lab_aerospike.spares[0]
     with pytest.raises(Refused, match=PINNED):
-        faults.do("stop_node", node)
+        faults.run("stop_node", node)
     with pytest.raises(Refused, match=PINNED):
-        faults.do("remove_node", node)
+        faults.run("remove_node", node)
     with pytest.raises(Refused, match=PINNED):
-        faults.do("add_node", spare)
+        faults.run("add_node", spare)
     assert faults.broken == {}
 
 
@@ -43,8 +43,8 @@ def test_a_node_that_comes_later_moves_data_at_the_speed_that_the_others_were_gi
     faults: Faults, adapter: AerospikeAdapter, lab_aerospike: Cluster
 ) -> None:
     before = adapter.setting("migration_speed", None)
-    faults.do("adjust", setting="migration_speed", value={"migrate_threads": 4})
-    faults.do("add_node", lab_aerospike.spares[0])
+    faults.run("adjust", setting="migration_speed", value={"migrate_threads": 4})
+    faults.run("add_node", lab_aerospike.spares[0])
     told = adapter.setting("migration_speed", None)
     assert sorted(told) == ["n1", "n2", "n3", "n4", "n5", "n6"]
     assert {speed["migrate_threads"] for speed in told.values()} == {4}
@@ -79,7 +79,7 @@ def test_the_only_copy_is_not_wiped_though_the_cluster_is_whole(
     try:
         await_true(lambda: adapter.stable("whole").reached, "one copy")
         with pytest.raises(Refused, match="copies: one more failure loses data: namespace `test`"):
-            faults.do("kill_node", node)
+            faults.run("kill_node", node)
         said = brownout("plan", "node-wipe", "--set", "cluster=lab-aerospike", "--set", "target=n2")
     finally:
         adapter.adjust("replication_factor", 2, None)

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 from tests import kill_harness
+from tests.links import Link as NodeLink
+from tests.links import delayable
 
 from brownout.base.errors import ConfigurationError, Refused, Unsupported
 from brownout.databases.adapter import Adapter, adapter_for
@@ -12,13 +14,14 @@ from brownout.databases.lab import proxies
 from brownout.databases.milestones import still_lacks
 from brownout.databases.mongodb.access import access
 from brownout.databases.mongodb.link import Link
+from brownout.faults import registry
+from brownout.faults.act import PendingUndo
 from brownout.faults.faults import Faults
 from brownout.faults.heal import found
-from brownout.faults.undos import PendingUndo, left
+from brownout.faults.undos import left
 from brownout.infra import lab
 from brownout.inventory import labs
 from brownout.inventory.model import Cluster, Guards, Node, ProcessSpec
-from brownout.machine.host import Delaying, delaying_host, host_for
 from brownout.run.events import EventLog, read_events
 
 pytestmark = pytest.mark.live
@@ -51,7 +54,7 @@ def test_every_answer_of_a_slowed_primary_comes_so_much_later_and_nobody_is_elec
 ) -> None:
     primary = adapter.targets("primary", 1)[0]
     assert quickest_ms(primary, lab_slow) < 300
-    evidence = faults.do("delay_node", primary, latency_ms=300, jitter_ms=0)["evidence"]
+    evidence = faults.run("delay_node", primary, latency_ms=300, jitter_ms=0)["evidence"]
     assert (evidence["state"], evidence["latency_ms"], evidence["already"]) == (
         "slowed", 300, False
     )  # fmt: skip
@@ -61,31 +64,33 @@ def test_every_answer_of_a_slowed_primary_comes_so_much_later_and_nobody_is_elec
     assert event.undo == {"action": "undelay_node"}
     assert event.arguments == {"latency_ms": 300, "jitter_ms": 0}
     assert quickest_ms(primary, lab_slow) >= 300
-    assert faults.do("delay_node", primary, latency_ms=300, jitter_ms=0)["evidence"]["already"]
-    assert not faults.do("delay_node", primary, latency_ms=200, jitter_ms=20)["evidence"]["already"]
-    assert delaying_host(primary).delayed() == f"200 ms ± 20 ms by {evidence['by']}"
+    assert faults.run("delay_node", primary, latency_ms=300, jitter_ms=0)["evidence"]["already"]
+    assert not faults.run("delay_node", primary, latency_ms=200, jitter_ms=20)["evidence"][
+        "already"
+    ]
+    assert delayable(primary).delayed() == f"200 ms ± 20 ms by {evidence['by']}"
     others = [node for node in lab_slow.nodes if node != primary]
     with pytest.raises(Refused, match=f"broken now: {primary.name}; at most 1 may be"):
-        faults.do("delay_node", others[0], latency_ms=50, jitter_ms=0)
+        faults.run("delay_node", others[0], latency_ms=50, jitter_ms=0)
     assert adapter.targets("primary", 1) == [primary]
     assert faults.put_back() == []
     assert faults.pending == left(read_events(log)) == ()
-    assert delaying_host(primary).delayed() == ""
-    assert faults.do("undelay_node", primary)["evidence"]["already"]
+    assert delayable(primary).delayed() == ""
+    assert faults.run("undelay_node", primary)["evidence"]["already"]
 
 
 @pytest.mark.matrix
 def test_a_run_killed_while_a_node_is_slow_is_healed(lab_slow: Cluster, tmp_path: Path) -> None:
     healed = kill_harness.kill_and_heal(lab_slow, tmp_path / "run", "delay_node", 0.5, "slow-node")
     assert "undelay_node" in healed.mended
-    assert [delaying_host(node).delayed() for node in lab_slow.nodes] == ["", "", ""]
+    assert [delayable(node).delayed() for node in lab_slow.nodes] == ["", "", ""]
 
 
 def test_a_slowed_node_is_found_without_a_record_and_lab_up_takes_it_away(
     lab_slow: Cluster,
 ) -> None:
     node = lab_slow.nodes[0]
-    by = delaying_host(node).delay(80, 0).evidence["by"]
+    by = delayable(node).delay(80, 0).evidence["by"]
     assert found(lab_slow, ()) == (PendingUndo("undelay_node", node.name),)
     said: list[str] = []
     assert lab.up(lab_slow.name, progress=said.append) == lab_slow
@@ -111,7 +116,7 @@ def test_a_toxiproxy_that_died_is_started_again_by_lab_up(
 def test_a_size_that_makes_no_sense_is_refused(
     sizes: tuple[int, int], words: str, lab_slow: Cluster
 ) -> None:
-    host = delaying_host(lab_slow.nodes[0])
+    host = delayable(lab_slow.nodes[0])
     with pytest.raises(ConfigurationError, match=words):
         host.delay(*sizes)
     assert host.delayed() == ""
@@ -123,9 +128,9 @@ def test_a_node_that_the_inventory_protects_is_not_slowed(
     denying = lab_slow.model_copy(update={"guards": Guards(deny_acts=("delay",))})
     faults = Faults(denying, adapter, EventLog(log), lambda monotonic: monotonic)
     with pytest.raises(Refused, match="the inventory denies delay"):
-        faults.do("delay_node", lab_slow.nodes[0], latency_ms=50, jitter_ms=0)
+        faults.run("delay_node", lab_slow.nodes[0], latency_ms=50, jitter_ms=0)
     assert not log.exists()
-    assert delaying_host(lab_slow.nodes[0]).delayed() == ""
+    assert delayable(lab_slow.nodes[0]).delayed() == ""
 
 
 def test_where_no_node_can_be_slowed_it_is_unsupported_and_nothing_is_written(
@@ -133,13 +138,14 @@ def test_where_no_node_can_be_slowed_it_is_unsupported_and_nothing_is_written(
 ) -> None:
     found = adapter_for(lab_mongodb)
     faults = Faults(lab_mongodb, found, EventLog(log), lambda monotonic: monotonic)
-    host = host_for(lab_mongodb.nodes[0])
+    host = NodeLink(lab_mongodb.nodes[0])
     try:
-        assert found.supports("delay").reason.startswith("node `n1` has neither a proxy")
-        with pytest.raises(Unsupported, match="has neither a proxy in front of it"):
-            faults.do("delay_node", lab_mongodb.nodes[0], latency_ms=50, jitter_ms=0)
+        support = registry.supports("delay", lab_mongodb, found)
+        assert support is not None
+        assert "nor a proxy in front of it" in support.reason
+        with pytest.raises(Unsupported, match="nor a proxy in front of it"):
+            faults.run("delay_node", lab_mongodb.nodes[0], latency_ms=50, jitter_ms=0)
         assert not log.exists()
-        assert isinstance(host, Delaying)
         assert host.delayed() == ""
     finally:
         found.close()

@@ -24,9 +24,9 @@ def test_the_hour_is_asked_again_at_every_act(lab_etcd: Cluster, tmp_path: Path)
         faults = Faults(cluster, adapter, EventLog(log), lambda t: t)
         for act in ("kill_node", "pause_node", "stop_node"):
             with pytest.raises(Refused, match="allowed hours: it is "):
-                faults.do(act, cluster.nodes[0])
+                faults.run(act, cluster.nodes[0])
         with pytest.raises(Refused, match="allowed hours: it is "):
-            faults.do_together("kill_node", cluster.nodes)
+            faults.run_together("kill_node", cluster.nodes)
     assert not log.exists()
     assert all(host_for(node).running().running for node in lab_etcd.nodes)
 
@@ -38,10 +38,10 @@ def test_no_break_begins_once_the_run_is_ending_and_what_is_broken_is_put_back(
     node, log = lab_etcd.nodes[0], tmp_path / "events.ndjson"
     with closing(adapter_for(lab_etcd)) as adapter:
         faults = Faults(lab_etcd, adapter, EventLog(log), lambda t: t, ending=lambda: ending)
-        faults.do("pause_node", node)
+        faults.run("pause_node", node)
         ending = True
         with pytest.raises(Refused, match="the run is ending, so kill_node does not begin"):
-            faults.do("kill_node", node)
+            faults.run("kill_node", node)
         assert faults.put_back() == []
     assert not host_for(node).running().paused
     assert [e.name for e in read_events(log)] == ["pause_node", "resume_node"]

@@ -12,8 +12,9 @@ from tests.wording import naming
 
 from brownout.base.errors import BrownoutError, ConfigurationError, HostError, Refused
 from brownout.databases.adapter import Adapter
+from brownout.faults.act import PendingUndo
 from brownout.faults.faults import Faults
-from brownout.faults.undos import PendingUndo, left
+from brownout.faults.undos import left
 from brownout.inventory.model import Cluster, Guards, Node
 from brownout.machine.host import host_for
 from brownout.run import contract
@@ -38,7 +39,7 @@ def test_the_intent_is_on_disk_before_the_act_and_says_how_to_undo_it(
     faults: Faults, adapter: Adapter, log: Path
 ) -> None:
     node = _secondary(adapter)
-    faults.do("pause_node", node, undo_after_s=60)
+    faults.run("pause_node", node, undo_after_s=60)
     (event,) = read_events(log)
     assert (event.type, event.name, event.node) == ("break", "pause_node", node.name)
     assert event.undo == {"action": "resume_node"}
@@ -48,20 +49,20 @@ def test_the_intent_is_on_disk_before_the_act_and_says_how_to_undo_it(
 
 def test_each_act_is_safe_to_repeat(faults: Faults, adapter: Adapter) -> None:
     node = _secondary(adapter)
-    assert not faults.do("kill_node", node)["evidence"]["already"]
-    assert faults.do("kill_node", node)["evidence"]["already"]
-    assert not faults.do("start_node", node)["evidence"]["already"]
-    assert faults.do("start_node", node)["evidence"]["already"]
+    assert not faults.run("kill_node", node)["evidence"]["already"]
+    assert faults.run("kill_node", node)["evidence"]["already"]
+    assert not faults.run("start_node", node)["evidence"]["already"]
+    assert faults.run("start_node", node)["evidence"]["already"]
 
 
 def test_a_second_node_is_not_broken_while_one_is(
     faults: Faults, adapter: Adapter, lab_mongodb: Cluster
 ) -> None:
     first = _secondary(adapter)
-    faults.do("kill_node", first)
+    faults.run("kill_node", first)
     other = next(node for node in lab_mongodb.nodes if node.name != first.name)
     with pytest.raises(Refused, match="nodes down"):
-        faults.do("kill_node", other)
+        faults.run("kill_node", other)
     assert host_for(other).running().running
 
 
@@ -73,7 +74,7 @@ def test_nothing_is_broken_while_redundancy_is_not_back(
     other = next(node for node in lab_mongodb.nodes if node.name != stopped.name)
     try:
         with pytest.raises(Refused, match="redundan"):
-            faults.do("kill_node", other)
+            faults.run("kill_node", other)
     finally:
         host_for(stopped).start()
 
@@ -134,15 +135,15 @@ def test_a_running_node_is_not_wiped(faults: Faults, adapter: Adapter, log: Path
         _data_survives(faults, node, _data(node, adapter), log),
         pytest.raises(Refused, match="running"),
     ):
-        faults.do("wipe_node", node)
+        faults.run("wipe_node", node)
 
 
 def test_a_paused_node_is_not_wiped(faults: Faults, adapter: Adapter, log: Path) -> None:
     node = _secondary(adapter)
     with _data_survives(faults, node, _data(node, adapter), log):
-        faults.do("pause_node", node, undo_after_s=60)
+        faults.run("pause_node", node, undo_after_s=60)
         with pytest.raises(Refused, match="paused"):
-            faults.do("wipe_node", node)
+            faults.run("wipe_node", node)
 
 
 def test_nothing_is_wiped_where_the_inventory_does_not_allow_data_loss(
@@ -152,9 +153,9 @@ def test_nothing_is_wiped_where_the_inventory_does_not_allow_data_loss(
     faults = Faults(careful, adapter, EventLog(log), lambda t: t)
     node = _secondary(adapter)
     with _data_survives(faults, node, _data(node, adapter), log):
-        faults.do("kill_node", node)
+        faults.run("kill_node", node)
         with pytest.raises(Refused, match="allow_data_loss"):
-            faults.do("wipe_node", node)
+            faults.run("wipe_node", node)
 
 
 def test_a_node_on_the_deny_list_is_not_wiped(
@@ -164,9 +165,9 @@ def test_a_node_on_the_deny_list_is_not_wiped(
     denying = lab_mongodb.model_copy(update={"guards": Guards(deny_acts=("wipe",))})
     faults = Faults(denying, adapter, EventLog(log), lambda t: t)
     with _data_survives(faults, node, _data(node, adapter), log):
-        faults.do("kill_node", node)
+        faults.run("kill_node", node)
         with pytest.raises(Refused, match="denies wipe"):
-            faults.do("wipe_node", node)
+            faults.run("wipe_node", node)
 
 
 def test_a_node_that_somebody_else_stopped_is_not_wiped(
@@ -178,7 +179,7 @@ def test_a_node_that_somebody_else_stopped_is_not_wiped(
         host_for(node).stop("kill")
         try:
             with pytest.raises(Refused, match="redundan"):
-                faults.do("wipe_node", node)
+                faults.run("wipe_node", node)
         finally:
             host_for(node).start()
 
@@ -192,8 +193,8 @@ def test_a_node_that_is_to_be_wiped_is_not_even_stopped_where_its_wipe_would_be_
     before = host_for(node).running().pid
     log.touch()
     with _data_survives(faults, node, directory, log), _link_in(directory, tmp_path):
-        for stop in (lambda: faults.do("kill_node", node), lambda: faults.do("stop_node", node),
-                     lambda: faults.do_together("kill_node", [node])):  # fmt: skip
+        for stop in (lambda: faults.run("kill_node", node), lambda: faults.run("stop_node", node),
+                     lambda: faults.run_together("kill_node", [node])):  # fmt: skip
             with pytest.raises(Refused, match=naming(directory, tmp_path)):
                 stop()
     assert (host_for(node).running().pid, faults.broken) == (before, {})
@@ -206,11 +207,11 @@ def test_a_node_whose_wipe_is_refused_after_it_was_stopped_is_started_with_its_d
     node = _secondary(adapter)
     directory = _data(node, adapter)
     with _data_survives(faults, node, directory, log):
-        faults.do("kill_node", node)
+        faults.run("kill_node", node)
         with _link_in(directory, tmp_path):
             with pytest.raises(Refused, match=naming(directory, tmp_path)):
-                faults.do("wipe_node", node)
-            faults.do("start_node", node)  # with the link still there
+                faults.run("wipe_node", node)
+            faults.run("start_node", node)  # with the link still there
             assert host_for(node).running().running
 
 
@@ -225,13 +226,13 @@ def test_a_data_directory_that_became_a_link_is_not_wiped(
     node = _secondary(adapter)
     directory = _data(node, adapter)
     with _data_survives(faults, node, directory, log):
-        faults.do("kill_node", node)
+        faults.run("kill_node", node)
         elsewhere = tmp_path / "elsewhere"
         shutil.move(directory, elsewhere)
         directory.symlink_to(elsewhere)
         try:
             with pytest.raises(BrownoutError, match="link"):
-                faults.do("wipe_node", node)
+                faults.run("wipe_node", node)
         finally:
             directory.unlink()
             shutil.move(elsewhere, directory)
@@ -243,14 +244,14 @@ def test_a_data_directory_that_is_a_mount_point_is_not_wiped(
     node = _secondary(adapter)
     directory = _data(node, adapter)
     with _data_survives(faults, node, directory, log):
-        faults.do("kill_node", node)
+        faults.run("kill_node", node)
         mounted = subprocess.run(["mount", "--bind", directory, directory], capture_output=True)
         if mounted.returncode != 0:
             faults.put_back()
             pytest.skip("this machine does not let us mount")
         try:
             with pytest.raises(BrownoutError, match="mount"):
-                faults.do("wipe_node", node)
+                faults.run("wipe_node", node)
         finally:
             subprocess.run(["umount", directory], check=True)
 
@@ -261,11 +262,11 @@ def test_a_directory_that_another_process_works_in_is_not_wiped(
     node = _secondary(adapter)
     directory = _data(node, adapter)
     with _data_survives(faults, node, directory, log):
-        faults.do("kill_node", node)
+        faults.run("kill_node", node)
         user = subprocess.Popen(["sleep", "60"], cwd=directory)
         try:
             with pytest.raises(BrownoutError, match=str(user.pid)):
-                faults.do("wipe_node", node)
+                faults.run("wipe_node", node)
         finally:
             user.kill()
             user.wait()
@@ -276,8 +277,8 @@ def test_a_wipe_empties_the_nodes_own_directory_and_proves_it(
 ) -> None:
     node = _secondary(adapter)
     directory = _data(node, adapter)
-    faults.do("kill_node", node)
-    wiped = faults.do("wipe_node", node)
+    faults.run("kill_node", node)
+    wiped = faults.run("wipe_node", node)
     assert wiped["evidence"]["state"] == "empty"
     assert list(directory.iterdir()) == []
 
@@ -290,14 +291,14 @@ def test_a_node_that_still_holds_its_data_after_its_wipe_breaks_the_contract(
     node = _secondary(adapter)
     directory = _data(node, adapter)
     faults = Faults(lab_mongodb, adapter, EventLog(log), lambda t: t, to_wipe=lambda _: True)
-    faults.do("kill_node", node)
+    faults.run("kill_node", node)
     shutil.copytree(directory, tmp_path / "copy")
-    faults.do("wipe_node", node)
+    faults.run("wipe_node", node)
     faults.prove_wipes()
     assert faults.wipes.unproven == [node.name]  # it is not started yet
     if comes_back:
         shutil.copytree(tmp_path / "copy", directory, dirs_exist_ok=True)
-    faults.do("start_node", node)
+    faults.run("start_node", node)
     await_whole(adapter)
     faults.prove_wipes()
     assert faults.wipes.unproven == []
@@ -310,10 +311,10 @@ def test_a_wipe_that_found_nothing_to_remove_breaks_the_contract(
 ) -> None:
     node = _secondary(adapter)
     faults = Faults(lab_mongodb, adapter, EventLog(log), lambda t: t)
-    faults.do("kill_node", node)
-    faults.do("wipe_node", node)
+    faults.run("kill_node", node)
+    faults.run("wipe_node", node)
     assert contract.breaches(read_events(log)) == []
-    faults.do("wipe_node", node)
+    faults.run("wipe_node", node)
     (breach,) = contract.breaches(read_events(log))
     assert breach.detail == f"node `{node.name}` was wiped, and nothing was there"
     assert faults.put_back() == []
@@ -326,12 +327,12 @@ def test_a_mend_that_fails_says_so_and_leaves_the_node_counted_as_broken(
     node = _secondary(adapter)
     directory = _data(node, adapter)
     faults = Faults(lab_mongodb, adapter, EventLog(tmp_path / "e.ndjson"), lambda t: t)
-    faults.do("kill_node", node)
+    faults.run("kill_node", node)
     hidden = directory.with_name("hidden")
     directory.rename(hidden)
     try:
         with pytest.raises(HostError):
-            faults.do("start_node", node)
+            faults.run("start_node", node)
         assert faults.broken == {node.name: "start_node"}
     finally:
         hidden.rename(directory)
@@ -340,5 +341,5 @@ def test_a_mend_that_fails_says_so_and_leaves_the_node_counted_as_broken(
 
 def test_a_pause_that_nobody_ends_ends_by_itself(faults: Faults, adapter: Adapter) -> None:
     node = _secondary(adapter)
-    faults.do("pause_node", node, undo_after_s=5.0)
+    faults.run("pause_node", node, undo_after_s=5.0)
     await_true(lambda: not host_for(node).running().paused)

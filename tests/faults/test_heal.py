@@ -18,10 +18,11 @@ from tests.wording import mentions
 from brownout.base.errors import UndoFailed
 from brownout.databases.adapter import adapter_for
 from brownout.faults import cluster_record
+from brownout.faults.act import PendingUndo
 from brownout.faults.faults import Faults
 from brownout.faults.heal import Asked, heal
 from brownout.faults.open_runs import Claim
-from brownout.faults.undos import PendingUndo, broken, left
+from brownout.faults.undos import broken, left
 from brownout.inventory import inventory
 from brownout.inventory.labs import running_inventory
 from brownout.inventory.model import Cluster, Guards, Node

@@ -18,11 +18,11 @@ from tests.wording import mentions
 from brownout.base.errors import ConfigurationError, Refused
 from brownout.databases.adapter import adapter_for
 from brownout.faults import cluster_record, open_runs
+from brownout.faults.act import PendingUndo
 from brownout.faults.cluster_record import ClusterRecord
 from brownout.faults.faults import Faults
 from brownout.faults.heal import THE_CLUSTER, Asked, triage
 from brownout.faults.open_runs import Claim
-from brownout.faults.undos import PendingUndo
 from brownout.inventory import inventory
 from brownout.inventory.labs import running_inventory
 from brownout.inventory.model import Cluster, Guards, Node, ProcessSpec

@@ -4,17 +4,19 @@ from pathlib import Path
 
 import pytest
 from tests import kill_harness
+from tests.links import partitionable
 from tests.waiting import await_true
 from tests.wording import mentions
 
 from brownout.base.errors import Refused, UndoFailed, Unsupported
 from brownout.databases.adapter import Adapter, adapter_for
+from brownout.faults import registry
 from brownout.faults.faults import Faults
 from brownout.faults.heal import Asked, found, heal
 from brownout.faults.open_runs import Claim
 from brownout.faults.undos import broken, left
 from brownout.inventory.model import Cluster, Guards
-from brownout.machine.host import host_for, partitioning_host
+from brownout.machine.host import host_for
 from brownout.run.events import EventLog, read_events
 
 
@@ -28,14 +30,14 @@ def test_a_cut_off_primary_is_replaced_and_put_back(
 ) -> None:
     primary = adapter.targets("primary", 1)[0]
     others = [node for node in lab_partition.nodes if node != primary]
-    evidence = faults.do("partition_node", primary, undo_after_s=120)
+    evidence = faults.run("partition_node", primary, undo_after_s=120)
     assert evidence["evidence"]["from"] == [node.address.partition(":")[0] for node in others]
     assert faults.broken == {primary.name: "heal_partition"}
     (event,) = read_events(log)
     assert event.undo == {"action": "heal_partition"}
     assert event.arguments == {"from": [node.address for node in others]}
     with pytest.raises(Refused, match=f"broken now: {primary.name}; at most 1 may be"):
-        faults.do("partition_node", others[0])
+        faults.run("partition_node", others[0])
     await_true(
         lambda: any(m.role == "primary" and m.node != primary.name for m in adapter.members()),
         "another primary",
@@ -43,7 +45,7 @@ def test_a_cut_off_primary_is_replaced_and_put_back(
     assert not adapter.stable("redundant").reached
     assert faults.put_back() == []
     assert faults.pending == left(read_events(log)) == ()
-    assert partitioning_host(primary).cut_off() == []
+    assert partitionable(primary).cut_off() == []
     await_true(lambda: adapter.stable("whole").reached, "a whole set")
 
 
@@ -53,7 +55,7 @@ def test_a_run_killed_in_mid_partition_is_healed(lab_partition: Cluster, tmp_pat
         lab_partition, tmp_path / "run", "partition_node", 0.5, "partition"
     )
     assert "heal_partition" in healed.mended
-    assert [partitioning_host(node).cut_off() for node in lab_partition.nodes] == [[], [], []]
+    assert [partitionable(node).cut_off() for node in lab_partition.nodes] == [[], [], []]
 
 
 def test_a_partition_whose_record_is_gone_is_found_and_healed_where_its_node_is_named(
@@ -62,7 +64,7 @@ def test_a_partition_whose_record_is_gone_is_found_and_healed_where_its_node_is_
     monkeypatch.setenv("BROWNOUT_STATE", str(tmp_path / "state"))
     node = adapter.targets("secondary", 1)[0]
     others = [other.address for other in lab_partition.nodes if other != node]
-    partitioning_host(node).partition(others, 120)
+    partitionable(node).partition(others, 120)
     host_for(node).stop("kill")
     waits = {node.name: "start_node then heal_partition"}
     assert broken(found(lab_partition, ())) == waits
@@ -70,10 +72,10 @@ def test_a_partition_whose_record_is_gone_is_found_and_healed_where_its_node_is_
     dead = Claim(name, str(tmp_path / "run"), name, False, 2**22 + 1, 1, ("chaos",))
     with pytest.raises(UndoFailed, match=r"heal_partition n\d, start_node n\d"):
         heal(dead, 60, print)
-    assert partitioning_host(node).cut_off() != []
+    assert partitionable(node).cut_off() != []
     healed = heal(dead, 60, print, Asked((node.name,)))
     assert (healed.mended, healed.whole) == (waits, True)
-    assert partitioning_host(node).cut_off() == []
+    assert partitionable(node).cut_off() == []
 
 
 def test_a_node_that_the_inventory_protects_is_not_cut_off(
@@ -82,9 +84,9 @@ def test_a_node_that_the_inventory_protects_is_not_cut_off(
     denying = lab_partition.model_copy(update={"guards": Guards(deny_acts=("partition",))})
     faults = Faults(denying, adapter, EventLog(log), lambda monotonic: monotonic)
     with pytest.raises(Refused, match="the inventory denies partition"):
-        faults.do("partition_node", lab_partition.nodes[0])
+        faults.run("partition_node", lab_partition.nodes[0])
     assert not log.exists()
-    assert partitioning_host(lab_partition.nodes[0]).cut_off() == []
+    assert partitionable(lab_partition.nodes[0]).cut_off() == []
 
 
 def test_where_no_node_can_be_cut_off_it_is_unsupported_and_nothing_is_written(
@@ -93,11 +95,12 @@ def test_where_no_node_can_be_cut_off_it_is_unsupported_and_nothing_is_written(
     found = adapter_for(lab_mongodb)
     faults = Faults(lab_mongodb, found, EventLog(log), lambda monotonic: monotonic)
     try:
-        support = found.supports("partition")
+        support = registry.supports("partition", lab_mongodb, found)
+        assert support is not None
         assert not support.ok
         assert mentions(support.reason, "`n1`", "`host.network_namespace`")
         with pytest.raises(Unsupported, match=r"`host\.network_namespace`"):
-            faults.do("partition_node", lab_mongodb.nodes[0])
+            faults.run("partition_node", lab_mongodb.nodes[0])
         assert not log.exists()
     finally:
         found.close()

@@ -16,6 +16,7 @@ from tests.waiting import await_true
 from brownout.base.errors import ConfigurationError, Refused, Unsupported
 from brownout.databases.aerospike.adapter import AerospikeAdapter
 from brownout.databases.milestones import still_lacks
+from brownout.faults import registry
 from brownout.faults.faults import Faults
 from brownout.faults.undos import broken, left
 from brownout.infra import lab
@@ -41,24 +42,24 @@ def breaks(log: Path) -> list[Event]:
 def test_a_quiesce_has_no_effect_before_the_recluster_and_is_not_proven_before_it(
     faults: Faults, adapter: AerospikeAdapter, lab_aerospike: Cluster, log: Path
 ) -> None:
-    told = faults.do("quiesce_node", lab_aerospike.node("n2"))
+    told = faults.run("quiesce_node", lab_aerospike.node("n2"))
     assert (told["effective"], quiesced(adapter)) == (None, [])
     assert [has_landed(event) for event in breaks(log)] == [False]
     assert broken(left(read_events(log))) == faults.broken == {"n2": "unquiesce_node"}
 
-    done = faults.do("recluster")
+    done = faults.run("recluster")
     assert quiesced(adapter) == done["evidence"]["quiesced"] == ["n2"]
     assert {event.effective for event in breaks(log)} == {round(done["effective"], 6)}
     assert all(has_landed(event) for event in breaks(log))
 
 
 def test_only_the_principal_accepts_a_recluster_and_every_answer_is_kept(faults: Faults) -> None:
-    answers = faults.do("recluster")["evidence"]["answers"]
+    answers = faults.run("recluster")["evidence"]["answers"]
     assert sorted(answers.values()) == ["ignored-by-non-principal"] * 4 + ["ok"]
 
 
 def test_a_recluster_alone_breaks_nothing(faults: Faults, log: Path) -> None:
-    faults.do("recluster")
+    faults.run("recluster")
     assert [event.type for event in read_events(log)] == ["mend"]
     assert faults.broken == {}
 
@@ -67,12 +68,12 @@ def test_each_step_is_safe_to_repeat(
     faults: Faults, adapter: AerospikeAdapter, lab_aerospike: Cluster
 ) -> None:
     node = lab_aerospike.node("n3")
-    faults.do("quiesce_node", node)
-    assert not faults.do("quiesce_node", node)["evidence"]["already"]
-    faults.do("recluster")
-    assert faults.do("quiesce_node", node)["evidence"]["already"]
-    assert not faults.do("unquiesce_node", node)["evidence"]["already"]
-    assert faults.do("unquiesce_node", node)["evidence"]["already"]
+    faults.run("quiesce_node", node)
+    assert not faults.run("quiesce_node", node)["evidence"]["already"]
+    faults.run("recluster")
+    assert faults.run("quiesce_node", node)["evidence"]["already"]
+    assert not faults.run("unquiesce_node", node)["evidence"]["already"]
+    assert faults.run("unquiesce_node", node)["evidence"]["already"]
     assert quiesced(adapter) == []
 
 
@@ -80,10 +81,10 @@ def test_a_node_that_was_quiesced_and_stopped_is_started_first_and_then_given_it
     faults: Faults, adapter: AerospikeAdapter, lab_aerospike: Cluster, log: Path
 ) -> None:
     node = lab_aerospike.node("n2")
-    faults.do("quiesce_node", node)
-    faults.do("recluster")
-    faults.do("stop_node", node)
-    assert faults.do("reboot_node", node)["evidence"]["skipped"]  # a process has no machine
+    faults.run("quiesce_node", node)
+    faults.run("recluster")
+    faults.run("stop_node", node)
+    assert faults.run("reboot_node", node)["evidence"]["skipped"]  # a process has no machine
     waiting = {"n2": "start_node then unquiesce_node"}
     assert broken(left(read_events(log))) == faults.broken == waiting
 
@@ -109,10 +110,10 @@ def test_a_run_that_died_while_a_node_was_quiesced_is_healed(
 def test_a_second_node_is_not_taken_out_while_one_is(
     faults: Faults, adapter: AerospikeAdapter, lab_aerospike: Cluster
 ) -> None:
-    faults.do("quiesce_node", lab_aerospike.node("n2"))
+    faults.run("quiesce_node", lab_aerospike.node("n2"))
     with pytest.raises(Refused, match="nodes down: broken now: n2; at most 1"):
-        faults.do("quiesce_node", lab_aerospike.node("n3"))
-    faults.do("recluster")
+        faults.run("quiesce_node", lab_aerospike.node("n3"))
+    faults.run("recluster")
     assert quiesced(adapter) == ["n2"]
 
 
@@ -130,7 +131,7 @@ def test_nothing_is_taken_out_of_a_cluster_that_migrates(
         adapter.undrain(lab_aerospike.node("n4"))
         assert not adapter.stable("redundant").reached
         with pytest.raises(Refused, match=r"not redundant now: .*partitions still migrate"):
-            faults.do("quiesce_node", lab_aerospike.node("n2"))
+            faults.run("quiesce_node", lab_aerospike.node("n2"))
         assert quiesced(adapter) == []
     finally:
         adapter.adjust("migration_speed", as_it_was, None)
@@ -143,7 +144,7 @@ def test_nothing_is_taken_out_of_a_cluster_that_lacks_a_node(
     host.stop("kill")  # by somebody else
     try:
         with pytest.raises(Refused, match=r"n4: .* does not answer"):
-            faults.do("quiesce_node", lab_aerospike.node("n2"))
+            faults.run("quiesce_node", lab_aerospike.node("n2"))
         assert quiesced(adapter) == []
     finally:
         host.start()
@@ -156,7 +157,7 @@ def test_a_node_that_somebody_left_quiesced_is_not_a_whole_cluster(
     try:
         await_true(lambda: adapter.stable("redundant").reached, "nothing migrates")
         with pytest.raises(Refused, match="not redundant now: n4 is quiesced"):
-            faults.do("stop_node", lab_aerospike.node("n2"))
+            faults.run("stop_node", lab_aerospike.node("n2"))
     finally:
         adapter.undrain(lab_aerospike.node("n4"))
 
@@ -177,7 +178,7 @@ def test_a_quiesce_on_the_deny_list_is_refused(
 ) -> None:
     denying = lab_aerospike.model_copy(update={"guards": Guards(deny_acts=("quiesce",))})
     with pytest.raises(Refused, match="denies quiesce"):
-        Faults(denying, adapter, EventLog(log), lambda t: t).do("quiesce_node", denying.node("n2"))
+        Faults(denying, adapter, EventLog(log), lambda t: t).run("quiesce_node", denying.node("n2"))
     assert quiesced(adapter) == []
 
 
@@ -188,7 +189,7 @@ def test_a_database_that_cannot_quiesce_says_so(lab_mongodb: Cluster, log: Path)
     try:
         faults = Faults(lab_mongodb, adapter, EventLog(log), lambda t: t)
         with pytest.raises(Unsupported, match=r"quiesce.*nothing is touched"):
-            faults.do("quiesce_node", lab_mongodb.nodes[0])
+            faults.run("quiesce_node", lab_mongodb.nodes[0])
         assert not log.exists()
     finally:
         adapter.close()
@@ -239,11 +240,13 @@ def test_the_community_edition_cannot_quiesce_and_nothing_is_touched(
         key = adapter.signature()
         faults = Faults(community, adapter, EventLog(log), lambda t: t)
         assert not adapter.supports("quiesce").ok
-        assert adapter.supports("stop").ok
+        stop = registry.supports("stop", community, adapter)
+        assert stop is not None
+        assert stop.ok
         with pytest.raises(Unsupported, match="Community Edition"):
-            faults.do("quiesce_node", community.nodes[0])
+            faults.run("quiesce_node", community.nodes[0])
         with pytest.raises(Unsupported, match="Community Edition"):
-            faults.do("recluster")
+            faults.run("recluster")
         with pytest.raises(Refused, match="ERROR:25:enterprise only"):
             adapter.quiesce(community.nodes[0])
         assert adapter.signature() == key

@@ -10,8 +10,10 @@ from tests.wording import naming
 from brownout.base.errors import Refused
 from brownout.databases.adapter import Adapter, adapter_for
 from brownout.databases.postgresql.adapter import PostgresqlAdapter
+from brownout.faults import registry
+from brownout.faults.act import PendingUndo
 from brownout.faults.faults import Faults
-from brownout.faults.undos import PendingUndo, left
+from brownout.faults.undos import left
 from brownout.inventory.model import Cluster, Node
 from brownout.machine.host import host_for
 from brownout.run.events import read_events
@@ -43,7 +45,7 @@ def test_two_members_accept_writes_until_the_supervisor_is_back(
     adapter: Adapter, faults: Faults, log: Path
 ) -> None:
     primary = the("primary", adapter)
-    evidence = faults.do("kill_supervisor", primary)["evidence"]
+    evidence = faults.run("kill_supervisor", primary)["evidence"]
     assert (evidence["signal"], evidence["state"]) == ("SIGKILL", "gone")
     assert len(evidence["servers"]) == 1
     assert not host_for(primary).running().running
@@ -62,20 +64,20 @@ def test_the_supervisor_of_a_replica_dies_only_where_that_is_meant(
 ) -> None:
     replica = the("replica", adapter)
     with pytest.raises(Refused, match=naming(replica.name, "REPLICA")):
-        faults.do("kill_supervisor", replica)
+        faults.run("kill_supervisor", replica)
     assert not log.exists()  # nothing was done
     before = primaries(adapter)
-    faults.do("kill_supervisor", replica, of_a_replica=True)
-    faults.do("start_supervisor", replica)
+    faults.run("kill_supervisor", replica, of_a_replica=True)
+    faults.run("start_supervisor", replica)
     assert primaries(adapter) == before
     await_whole(adapter)
 
 
 @pytest.mark.matrix
 def test_a_second_node_does_not_lose_its_supervisor(adapter: Adapter, faults: Faults) -> None:
-    faults.do("kill_supervisor", the("primary", adapter))
+    faults.run("kill_supervisor", the("primary", adapter))
     with pytest.raises(Refused, match="broken now"):
-        faults.do("kill_supervisor", the("replica", adapter), of_a_replica=True)
+        faults.run("kill_supervisor", the("replica", adapter), of_a_replica=True)
     assert faults.put_back() == []
     await_whole(adapter)
 
@@ -83,6 +85,6 @@ def test_a_second_node_does_not_lose_its_supervisor(adapter: Adapter, faults: Fa
 @pytest.mark.matrix
 def test_a_database_without_supervisors_says_so(lab_mongodb: Cluster) -> None:
     with closing(adapter_for(lab_mongodb)) as adapter:
-        found = adapter.supports("supervisor")
-    assert not found.ok
-    assert "has no scenario `supervisor`" in found.reason
+        answer = registry.supports("supervisor", lab_mongodb, adapter)
+    assert answer is not None
+    assert (answer.ok, answer.reason) == (False, "mongodb has no supervisor beside its server")

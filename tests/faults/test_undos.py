@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from brownout.faults.act import PendingUndo
 from brownout.faults.undos import (
-    PendingUndo,
     add,
     away,
     broken,

@@ -11,17 +11,18 @@ from typing import Any
 
 import pytest
 from tests.faults.lasting import watched
+from tests.links import delayable, partitionable
 from tests.waiting import await_true, await_whole
 
 from brownout.base.errors import HostError
 from brownout.databases.adapter import Adapter
 from brownout.faults import watch
+from brownout.faults.act import PendingUndo
 from brownout.faults.faults import Faults
-from brownout.faults.undos import PendingUndo
 from brownout.faults.watch import Lasted, Watch, Watches
 from brownout.inventory.model import Cluster, Node, ProcessSpec
 from brownout.machine import network
-from brownout.machine.host import Proof, delaying_host, host_for, partitioning_host
+from brownout.machine.host import Proof, host_for
 from brownout.run.contract import breaches
 from brownout.run.events import EventLog, read_events
 
@@ -151,7 +152,7 @@ def test_a_pause_that_somebody_ends_is_known_before_its_undo_and_named_by_it(
     faults: Faults, adapter: Adapter, log: Path
 ) -> None:
     node = _follower(adapter)
-    paused = faults.do("pause_node", node)
+    paused = faults.run("pause_node", node)
     assert not faults.settled
     os.kill(paused["evidence"]["pid"], signal.SIGCONT)
     ended = _ended(log)
@@ -159,14 +160,14 @@ def test_a_pause_that_somebody_ends_is_known_before_its_undo_and_named_by_it(
     assert "undo_after_s" not in ended
     assert faults.settled, "milestones count from here on"
     assert faults.broken == {node.name: "resume_node"}
-    resumed = faults.do("resume_node", node)
+    resumed = faults.run("resume_node", node)
     assert resumed["evidence"]["watched"]["until_undo"] is False
 
 
 def test_a_pause_that_its_own_switch_ends_is_known_as_that(
     faults: Faults, adapter: Adapter, log: Path
 ) -> None:
-    faults.do("pause_node", _follower(adapter), undo_after_s=1)
+    faults.run("pause_node", _follower(adapter), undo_after_s=1)
     assert "its own switch (`undo_after_s`) had run out after 1 s" in _ended(log)
 
 
@@ -175,10 +176,10 @@ def test_a_node_that_somebody_starts_again_was_not_down_for_as_long_as_it_was_me
     faults: Faults, adapter: Adapter, log: Path, fault: str
 ) -> None:
     node = _follower(adapter)
-    faults.do(fault, node)
+    faults.run(fault, node)
     host_for(node).start()  # a supervisor, or an operator
     assert _ended(log).startswith(f"{fault} of {node.name} ended by itself ")
-    started = faults.do("start_node", node)
+    started = faults.run("start_node", node)
     assert started["evidence"]["already"]
 
 
@@ -186,10 +187,10 @@ def test_a_node_that_is_killed_while_it_is_paused_and_started_at_last_broke_noth
     faults: Faults, adapter: Adapter, log: Path
 ) -> None:
     node = _follower(adapter)
-    faults.do("pause_node", node)
-    faults.do("kill_node", node)
-    faults.do("kill_node", node)
-    started = faults.do("start_node", node)
+    faults.run("pause_node", node)
+    faults.run("kill_node", node)
+    faults.run("kill_node", node)
+    started = faults.run("start_node", node)
     assert started["evidence"]["watched"]["until_undo"] is True
     await_whole(adapter)
     assert breaches(read_events(log)) == []
@@ -219,12 +220,12 @@ def test_a_partition_is_over_as_soon_as_an_operator_takes_any_of_its_rules(
     lab_partition: Cluster, tmp_path: Path, flush: str
 ) -> None:
     node, *others = lab_partition.nodes
-    host, spec = partitioning_host(node), node.host
+    host, spec = partitionable(node), node.host
     assert isinstance(spec, ProcessSpec)
     log = tmp_path / "events"
     proof = host.partition([other.address for other in others], 60)
     try:
-        lasting = watched(host_for(node), "partition_node", "heal_partition", proof, log)
+        lasting = watched(host_for(node), "partition_node", "heal_partition", proof, log, node)
         subprocess.run([*network.enter(spec.network_namespace), "nft", flush], check=True)
         assert "undo_after_s" not in lasting.breach().detail
     finally:
@@ -233,10 +234,10 @@ def test_a_partition_is_over_as_soon_as_an_operator_takes_any_of_its_rules(
 
 def test_a_delay_is_over_when_somebody_takes_it_away(lab_slow: Cluster, tmp_path: Path) -> None:
     node = lab_slow.nodes[0]
-    host, log = delaying_host(node), tmp_path / "events"
+    host, log = delayable(node), tmp_path / "events"
     try:
         proof = host.delay(20, 0, 60)
-        lasting = watched(host_for(node), "delay_node", "undelay_node", proof, log)
+        lasting = watched(host_for(node), "delay_node", "undelay_node", proof, log, node)
         host.undelay()  # another run's, or an operator's
         assert lasting.breach().clause == "duration"
     finally:

@@ -17,6 +17,7 @@ from brownout import cli
 from brownout.base.errors import ClusterError, HostError, Refused
 from brownout.databases.adapter import Adapter, adapter_for
 from brownout.faults import undos
+from brownout.faults.act import PendingUndo
 from brownout.faults.faults import Faults
 from brownout.faults.litmus.api import Litmus
 from brownout.faults.litmus.engines import Where, await_completed, result_of
@@ -79,7 +80,7 @@ def test_an_engine_is_run_until_it_injects_and_stopped_as_its_driver_may(
 ) -> None:
     where = place.where(place.driver)
     with operator(place.api, place.namespace):
-        done = faults.do(
+        done = faults.run(
             "run_chaos_engine",
             None,
             manifest=manifest(pod_delete()),
@@ -93,10 +94,10 @@ def test_an_engine_is_run_until_it_injects_and_stopped_as_its_driver_may(
         assert [undos.describe(each) for each in undos.left(read_events(log))] == [
             f"stop_chaos_engine {place.namespace}/web"
         ]
-        stopped = faults.do("stop_chaos_engine", None, name="web", **at(where))
+        stopped = faults.run("stop_chaos_engine", None, name="web", **at(where))
         assert stopped["evidence"]["engine_status"] == "stopped"
         assert stopped["evidence"]["verdicts"] == {"web-pod-delete": "Awaited"}
-        assert faults.do("stop_chaos_engine", None, name="web", **at(where))["evidence"]["already"]
+        assert faults.run("stop_chaos_engine", None, name="web", **at(where))["evidence"]["already"]
     assert state(litmus) == ("stop", "stopped")
     assert faults.settled
     assert undos.left(read_events(log)) == ()
@@ -110,7 +111,7 @@ def test_one_that_completes_is_waited_for_and_says_its_verdict(
 ) -> None:
     where = place.where(place.driver)
     with operator(place.api, place.namespace, finishes=True):
-        faults.do(
+        faults.run(
             "run_chaos_engine",
             None,
             manifest=manifest(pod_delete()),
@@ -122,7 +123,7 @@ def test_one_that_completes_is_waited_for_and_says_its_verdict(
             "completed", {"web-pod-delete": "Pass"}
         )  # fmt: skip
         assert result_of(where, "web", "pod-delete")["probe_success_percentage"] == 100.0
-        assert faults.do("stop_chaos_engine", None, name="web", **at(where))["evidence"]["already"]
+        assert faults.run("stop_chaos_engine", None, name="web", **at(where))["evidence"]["already"]
 
 
 def test_what_a_run_that_died_left_active_is_stopped_from_its_record(
@@ -135,7 +136,7 @@ def test_what_a_run_that_died_left_active_is_stopped_from_its_record(
     log: Path,
 ) -> None:
     with operator(place.api, place.namespace):
-        faults.do(
+        faults.run(
             "run_chaos_engine",
             None,
             manifest=manifest(pod_delete()),
@@ -154,7 +155,7 @@ def test_one_of_ours_that_is_over_makes_way_and_any_other_is_refused(
 ) -> None:
     where = place.where(place.driver)
     with operator(place.api, place.namespace, finishes=True):
-        first = faults.do(
+        first = faults.run(
             "run_chaos_engine",
             None,
             manifest=manifest(pod_delete()),
@@ -162,8 +163,8 @@ def test_one_of_ours_that_is_over_makes_way_and_any_other_is_refused(
             injected_within_s=60,
         )["evidence"]["uid"]
         await_completed(where, "web", 60, lambda: False)
-        faults.do("stop_chaos_engine", None, name="web", **at(where))
-        second = faults.do(
+        faults.run("stop_chaos_engine", None, name="web", **at(where))
+        second = faults.run(
             "run_chaos_engine",
             None,
             manifest=manifest(pod_delete()),
@@ -171,10 +172,10 @@ def test_one_of_ours_that_is_over_makes_way_and_any_other_is_refused(
             injected_within_s=60,
         )["evidence"]["uid"]
         assert first != second
-        faults.do("stop_chaos_engine", None, name="web", **at(where))
+        faults.run("stop_chaos_engine", None, name="web", **at(where))
         litmus.create_engine({**pod_delete("theirs")})
         with pytest.raises(Refused, match="theirs that no run of brownout made"):
-            faults.do(
+            faults.run(
                 "run_chaos_engine",
                 None,
                 manifest=manifest(pod_delete("theirs")),
@@ -191,7 +192,7 @@ def test_what_is_owed_at_another_api_server_is_not_paid_here(
     place: Place, lab_mongodb: Cluster, adapter: Adapter, log: Path
 ) -> None:
     value = {**place.where().value(), "name": "web", "mark": "m", "server": "https://elsewhere"}
-    left = undos.PendingUndo("stop_chaos_engine", None, f"{place.namespace}/web", value)
+    left = PendingUndo("stop_chaos_engine", None, f"{place.namespace}/web", value)
     found = Faults(lab_mongodb, adapter, EventLog(log), lambda _: None, [left])
     (failure,) = found.put_back()
     assert "is at the API server https://elsewhere" in failure
@@ -204,7 +205,7 @@ def test_an_engine_of_somebody_else_is_never_put_back(
     theirs["metadata"]["annotations"] = {MARK: "another-run"}
     litmus.create_engine(theirs)
     value = {**place.where().value(), "name": "web", "mark": "mark-1"}
-    left = undos.PendingUndo("stop_chaos_engine", None, f"{place.namespace}/web", value)
+    left = PendingUndo("stop_chaos_engine", None, f"{place.namespace}/web", value)
     found = Faults(lab_mongodb, adapter, EventLog(log), lambda _: None, [left])
     assert found.put_back() == []
     assert state(litmus)[0] == "active"
@@ -214,7 +215,7 @@ def test_without_an_operator_nothing_is_injected_and_that_is_said(
     faults: Faults, manifest: Callable[..., str], place: Place, litmus: Litmus
 ) -> None:
     with pytest.raises(ClusterError, match="is Litmus's operator running"):
-        faults.do(
+        faults.run(
             "run_chaos_engine",
             None,
             manifest=manifest(pod_delete()),
@@ -230,7 +231,7 @@ def test_one_that_never_injects_is_stopped_by_its_operator(
 ) -> None:
     with operator(place.api, place.namespace, works=False):
         with pytest.raises(ClusterError, match="nothing was injected"):
-            faults.do(
+            faults.run(
                 "run_chaos_engine",
                 None,
                 manifest=manifest(pod_delete()),
@@ -247,7 +248,7 @@ def test_what_the_api_server_refuses_is_said_in_its_words(
     bare = pod_delete()
     del bare["spec"]["chaosServiceAccount"]
     with pytest.raises(HostError, match=r"422.*chaosServiceAccount: Required value"):
-        faults.do(
+        faults.run(
             "run_chaos_engine",
             None,
             manifest=manifest(bare),
@@ -258,7 +259,7 @@ def test_what_the_api_server_refuses_is_said_in_its_words(
     with pytest.raises(HostError, match=r"422.*engineState.*\"paused\""):
         litmus.set_state("web", "paused")
     with pytest.raises(HostError, match=r"403 Forbidden.*infra/litmus/rbac.yaml"):
-        faults.do(
+        faults.run(
             "run_chaos_engine",
             None,
             manifest=manifest(pod_delete("mine")),
@@ -279,11 +280,11 @@ def test_guards_hold_it_back_as_far_as_they_can(
     denied = lab_mongodb.model_copy(update={"guards": Guards(deny_acts=("litmus",))})
     faults = Faults(denied, adapter, EventLog(log), lambda _: None)
     with pytest.raises(Refused, match="the inventory denies litmus"):
-        faults.do("run_chaos_engine", None, manifest=manifest(pod_delete()), **at(place.where()))
-    broken = [undos.PendingUndo("start_node", "n1")]
+        faults.run("run_chaos_engine", None, manifest=manifest(pod_delete()), **at(place.where()))
+    broken = [PendingUndo("start_node", "n1")]
     faults = Faults(lab_mongodb, adapter, EventLog(log), lambda _: None, broken)
     with pytest.raises(Refused, match="`what the engine breaks` would be one more"):
-        faults.do("run_chaos_engine", None, manifest=manifest(pod_delete()), **at(place.where()))
+        faults.run("run_chaos_engine", None, manifest=manifest(pod_delete()), **at(place.where()))
     assert litmus.engine("web") is None
 
 

@@ -139,6 +139,6 @@ def test_an_inventory_with_the_hosts_of_two_nodes_exchanged_breaks_nothing(
         events = EventLog(tmp_path / "events.ndjson")
         faults = Faults(turned, adapter, events, lambda t: t)
         with pytest.raises(Refused, match=naming("`n3`", turned.nodes[1].address)):
-            faults.do("kill_node", turned.nodes[1])
+            faults.run("kill_node", turned.nodes[1])
     assert not (tmp_path / "events.ndjson").exists()
     assert all(host_for(node).running().running for node in lab_etcd.nodes)

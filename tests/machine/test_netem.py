@@ -17,9 +17,9 @@ from brownout.base.errors import HostError, Unsupported
 from brownout.databases.lab import network as lab_network
 from brownout.machine import netem, network
 from brownout.machine.commands import LocalRunner, answer, script
-from brownout.machine.netem import Netem
+from brownout.machine.network import Network, WayIn
 
-WHY_NOT = netem.why_not()
+WHY_NOT = netem.why_not_here()
 #: A stand-in for `tc`: what it is told to do, in the words in which the real one says it.
 TC = """#!/bin/sh
 cd {state}
@@ -57,8 +57,10 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return state
 
 
-def way_out(undo_after_s: float = 60.0) -> Netem:
-    return Netem("n1", LocalRunner(), undo_after_s, interface="eth7")
+def way_out(undo_after_s: float = 60.0, port: int = 0) -> Network:
+    """The network of a node; brownout comes to it by `port`, if one is given."""
+    way_in = (lambda: WayIn("198.18.0.1", port)) if port else None
+    return Network("n1", LocalRunner(), undo_after_s, interface="eth7", way_in=way_in)
 
 
 def switches() -> list[str]:
@@ -79,25 +81,25 @@ def await_no_switch() -> None:
 
 def test_what_was_asked_for_is_read_back_and_taken_away(state: Path) -> None:
     way = way_out()
-    assert (way.why_not(), way.found()) == ("", "")
-    proof = way.slow(50, 5, spared=[22, 2222])
+    assert (netem.why_not(way), netem.delay_now(way)) == ("", "")
+    proof = netem.slow(way_out(port=22), 50, 5)
     assert proof.evidence["interface"] == "eth7"
     assert not proof.already
-    assert way.found() == "50 ms ± 5 ms by netem"
+    assert netem.delay_now(way) == "50 ms ± 5 ms by netem"
     filters = (state / "filters").read_text().splitlines()
-    assert [line.split()[-4] for line in filters] == ["22", "22", "2222", "2222"]
+    assert [line.split()[-4] for line in filters] == ["22", "22"]
     assert len(switches()) == 1
-    assert way.slow(50, 5).already
+    assert netem.slow(way, 50, 5).already
     assert not (state / "filters").exists()
-    assert not way.clear().already
+    assert not netem.clear(way).already
     assert list(state.iterdir()) == []
     await_no_switch()
-    assert way.found() == ""
-    assert way.clear().already
+    assert netem.delay_now(way) == ""
+    assert netem.clear(way).already
 
 
 def test_it_is_undone_without_us_after_the_limit(state: Path) -> None:
-    way_out(600).slow(50, 0)
+    netem.slow(way_out(600), 50, 0)
     (switch,) = switches()
     (sleep,) = descendants(int(switch))
     os.kill(sleep, signal.SIGTERM)  # the limit is over
@@ -109,15 +111,15 @@ def test_what_reads_back_otherwise_is_an_error(state: Path) -> None:
     tc = state.parent / "bin" / "tc"
     tc.write_text(tc.read_text().replace("delay $(cat", "delay 1$(cat"))
     with pytest.raises(HostError, match=r"node `n1`: found \{'latency': 150.*wanted.* 50"):
-        way_out().slow(50, 0)
-    way_out().clear()
+        netem.slow(way_out(), 50, 0)
+    netem.clear(way_out())
 
 
 def test_a_delay_that_cannot_be_made_leaves_nothing(state: Path) -> None:
     tc = state.parent / "bin" / "tc"
     tc.write_text(tc.read_text().replace('echo "$*" >> filters', "echo no filters >&2; exit 2"))
     with pytest.raises(HostError, match=r"slowing what the node sends failed.*no filters"):
-        way_out().slow(50, 0, spared=[22])
+        netem.slow(way_out(port=22), 50, 0)
     assert list(state.iterdir()) == []
     await_no_switch()
 
@@ -125,25 +127,25 @@ def test_a_delay_that_cannot_be_made_leaves_nothing(state: Path) -> None:
 @pytest.mark.parametrize(
     ("theirs", "why"),
     [
-        ("htb 1: root refcnt 2 r2q 10", "somebody configured.*: htb 1: root refcnt 2"),
-        ("netem 8001: root refcnt 2 limit 1000 delay 5ms", "somebody configured.*: netem 8001:"),
+        ("htb 1: root refcnt 2 r2q 10", "an operator configured.*: htb 1: root refcnt 2"),
+        ("netem 8001: root refcnt 2 limit 1000 delay 5ms", "an operator configured.*: netem 8001:"),
         ("sfq 0: root refcnt 2", "could not be put back: sfq 0: root"),
     ],
 )
 def test_a_qdisc_of_somebody_else_is_in_the_way(state: Path, theirs: str, why: str) -> None:
     (state / "theirs").write_text(theirs)
     with pytest.raises(Unsupported, match=why):
-        way_out().slow(50, 0)
-    assert way_out().found() == ""
-    assert way_out().clear().already
+        netem.slow(way_out(), 50, 0)
+    assert netem.delay_now(way_out()) == ""
+    assert netem.clear(way_out()).already
     assert [path.name for path in state.iterdir()] == ["theirs"]
     assert switches() == []
 
 
 def test_what_is_left_unfinished_is_found_and_taken_away(state: Path) -> None:
     (state / "prio").write_text("0 0")
-    assert way_out().found() == "0 ms by netem"
-    assert not way_out().clear().already
+    assert netem.delay_now(way_out()) == "0 ms by netem"
+    assert not netem.clear(way_out()).already
     assert list(state.iterdir()) == []
 
 
@@ -160,7 +162,7 @@ def test_what_is_left_unfinished_is_found_and_taken_away(state: Path) -> None:
 def test_the_words_of_tc_are_understood(state: Path, words: str, found: str) -> None:
     (state / "prio").write_text("1 1")
     (state / "netem").write_text(words)
-    assert way_out().found() == found
+    assert netem.delay_now(way_out()) == found
 
 
 @pytest.mark.parametrize(
@@ -177,9 +179,9 @@ def test_what_the_kernel_lacks_or_forbids_is_said(
     state: Path, program: str, text: str, why: str
 ) -> None:
     (state.parent / "bin" / program).write_text(f"#!/bin/sh\n{text}\n")
-    assert why in way_out().why_not()
+    assert why in netem.why_not(way_out())
     with pytest.raises(Unsupported):
-        way_out().slow(50, 0)
+        netem.slow(way_out(), 50, 0)
     assert list(state.iterdir()) == []
 
 
@@ -189,10 +191,8 @@ def test_a_machine_without_the_tools_says_what_is_missing(
     (state.parent / "bin" / "tc").unlink()
     hidden = netem._WHY_NOT.replace("for tool in tc ", "for tool in tc-of-nobody ")
     monkeypatch.setattr(netem, "_WHY_NOT", hidden)
-    assert (
-        way_out()
-        .why_not()
-        .endswith("this machine lacks tc-of-nobody (Debian: iproute2, libc-bin, util-linux)")
+    assert netem.why_not(way_out()).endswith(
+        "this machine lacks tc-of-nobody (Debian: iproute2, libc-bin, util-linux)"
     )
 
 
@@ -223,10 +223,10 @@ def test_a_node_is_slowed_on_the_interface_that_has_its_address(tmp_path: Path) 
 def test_a_real_namespace_is_slowed_and_let_go(tmp_path: Path) -> None:
     try:
         (place,) = lab_network.make(tmp_path, ["n1"]).values()
-        way = Netem("n1", network.runner_in(place.namespace), 60.0, interface="eth0")
-        way.slow(70, 10)
-        assert way.found() == "70 ms ± 10 ms by netem"
-        way.clear()
-        assert way.found() == ""
+        way = Network("n1", network.runner_in(place.namespace), 60.0, interface="eth0")
+        netem.slow(way, 70, 10)
+        assert netem.delay_now(way) == "70 ms ± 10 ms by netem"
+        netem.clear(way)
+        assert netem.delay_now(way) == ""
     finally:
         lab_network.remove(tmp_path)

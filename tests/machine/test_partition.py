@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.links import partitionable
 from tests.waiting import await_true
 
 from brownout.base.errors import Refused, Unsupported
@@ -15,8 +16,8 @@ from brownout.base.wait import wait_until
 from brownout.databases.lab import network as lab_network
 from brownout.databases.lab.network import Place
 from brownout.inventory.model import Node, ProcessSpec
-from brownout.machine import network
-from brownout.machine.host import Partitioning, host_for, partitioning_host
+from brownout.machine import network, partition
+from brownout.machine.host import host_for
 from brownout.machine.partition import MARK
 
 WHY_NOT = network.why_not()
@@ -92,7 +93,7 @@ def test_it_is_cut_off_both_ways_while_we_reach_it_and_the_others_each_other(
     places: Places,
 ) -> None:
     first, second, third = places.values()
-    host = partitioning_host(node(first))
+    host = partitionable(node(first))
     proof = host.partition([f"{second.address}:1", f"{third.address}:2"], 60)
     assert proof.evidence["from"] == [second.address, third.address]
     assert not proof.already
@@ -124,7 +125,7 @@ sys.stdin.readline()
 there.settimeout(30)
 print(there.recv(1).decode(), flush=True)
 """
-    host = partitioning_host(node(first))
+    host = partitionable(node(first))
     command = [*network.enter(first.namespace), sys.executable, "-c", code]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -145,7 +146,7 @@ print(there.recv(1).decode(), flush=True)
 @rooted
 def test_it_heals_by_itself_after_the_limit_and_no_switch_is_left(places: Places) -> None:
     first, second, _ = places.values()
-    host = partitioning_host(node(first))
+    host = partitionable(node(first))
     host.partition([f"{second.address}:1"], 60)
     proof = host.partition([f"{second.address}:1"], 1)
     assert proof.already  # and the limit is the later one's
@@ -159,7 +160,7 @@ def test_it_heals_by_itself_after_the_limit_and_no_switch_is_left(places: Places
 @rooted
 def test_healing_ends_the_switch_and_is_safe_to_repeat(places: Places) -> None:
     first, second, _ = places.values()
-    host = partitioning_host(node(first))
+    host = partitionable(node(first))
     host.partition([f"{second.address}:1"], 600)
     assert not host.heal_partition().already
     assert switches(first) == []
@@ -177,7 +178,7 @@ def test_healing_ends_the_switch_and_is_safe_to_repeat(places: Places) -> None:
 )
 def test_what_cannot_be_cut_is_cut_from_nobody(places: Places, peer: str, why: str) -> None:
     first, second, _ = places.values()
-    host = partitioning_host(node(first))
+    host = partitionable(node(first))
     with pytest.raises(Refused, match=f"node `n1` is not cut off: {why}"):
         host.partition([f"{second.address}:1", f"{peer}:1"], 60)
     assert host.cut_off() == []
@@ -192,7 +193,7 @@ def test_rules_of_others_stay_as_they_are(places: Places) -> None:
     theirs = "add table inet filter { chain input { type filter hook input priority 0; } ; }"
     subprocess.run([*enter, "nft", theirs], check=True)
     before = subprocess.run([*enter, "nft", "list", "ruleset"], capture_output=True, check=True)
-    host = partitioning_host(node(first))
+    host = partitionable(node(first))
     host.partition([f"{second.address}:1"], 60)
     host.partition([f"{third.address}:1"], 60)
     assert host.cut_off() == [third.address]
@@ -204,7 +205,7 @@ def test_rules_of_others_stay_as_they_are(places: Places) -> None:
 @rooted
 def test_an_address_of_the_newer_internet_protocol_is_cut_as_well(places: Places) -> None:
     first = places["n1"]
-    host = partitioning_host(node(first))
+    host = partitionable(node(first))
     host.partition(["[2001:db8::7]:27017", "198.18.255.9:27017"], 60)
     assert host.cut_off() == ["198.18.255.9", "2001:db8::7"]
     assert not host.heal_partition().already
@@ -215,7 +216,7 @@ def test_a_network_goes_without_a_trace_with_its_switches(tmp_path: Path) -> Non
     before = set(Path("/sys/class/net").iterdir())
     made = lab_network.make(tmp_path, ["n1", "n2"])
     first, second = made.values()
-    partitioning_host(node(first)).partition([f"{second.address}:1"], 600)
+    partitionable(node(first)).partition([f"{second.address}:1"], 600)
     assert len(lab_network.left(tmp_path)) == 4
     (switch,) = switches(first)
     lab_network.remove(tmp_path)
@@ -224,7 +225,7 @@ def test_a_network_goes_without_a_trace_with_its_switches(tmp_path: Path) -> Non
     assert set(Path("/sys/class/net").iterdir()) == before
     lab_network.remove(tmp_path)
     with pytest.raises(Unsupported, match="there is no network namespace"):
-        partitioning_host(node(first))
+        partitionable(node(first))
 
 
 @rooted
@@ -246,12 +247,8 @@ def test_two_labs_of_one_name_do_not_meet(tmp_path: Path) -> None:
 def test_a_process_in_the_machines_own_network_is_never_cut_off(tmp_path: Path) -> None:
     ours = node(Place("", "127.0.0.1"))
     with pytest.raises(Unsupported, match="has no network namespace to itself"):
-        partitioning_host(ours)
-    host = host_for(ours)
-    assert isinstance(host, Partitioning)
-    with pytest.raises(Unsupported, match="has no network namespace to itself"):
-        host.partition(["127.0.0.1:1"])
-    assert host.cut_off() == []
+        partitionable(ours)
+    assert partition.left_on(ours, host_for(ours)) == ""
 
 
 @pytest.mark.parametrize("name", ["mine", "brownout-../x", "brownout-n1; true"])

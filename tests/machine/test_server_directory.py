@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 from tests.waiting import await_true, state_of
 
-from brownout.base.errors import HostError, Refused, Unsupported
+from brownout.base.errors import HostError, Refused
 from brownout.inventory.model import Node, ProcessSpec
 from brownout.machine import server_directory
+from brownout.machine import supervisor as supervisors
 from brownout.machine.commands import LocalRunner
-from brownout.machine.host import host_for, supervising_host
+from brownout.machine.host import host_for
 
 #: One that starts another, as a server does, and then waits.
 FORKING = "import os, time; os.fork() or os.setsid(); time.sleep(600)"
@@ -136,13 +137,13 @@ def test_a_supervisor_dies_alone_and_its_server_goes_on(server: Path, tmp_path: 
     node = supervisor(tmp_path, server, "sleep", "602")
     host_for(node).start()
     pids = server_directory.pids(LocalRunner(), server)
-    (first,) = supervising_host(node).supervised()
+    (first,) = supervisors.servers(host_for(node).shell())
     assert first in pids  # and not what that one has started
-    proof = supervising_host(node).kill_supervisor()
+    proof = supervisors.kill(host_for(node).shell())
     assert proof.evidence["servers"] == [first]
     assert not host_for(node).running().running
     assert sorted(server_directory.pids(LocalRunner(), server)) == sorted(pids)
-    assert supervising_host(node).kill_supervisor().already
+    assert supervisors.kill(host_for(node).shell()).already
     host_for(node).start()
     host_for(node).stop("kill")
     assert server_directory.pids(LocalRunner(), server) == []
@@ -152,9 +153,9 @@ def test_a_supervisor_of_nothing_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     node = supervisor(tmp_path, tmp_path / "data", "sleep", "603")
     host_for(node).start()
-    assert supervising_host(node).supervised() == []
-    with pytest.raises(Refused, match="supervises no other one"):
-        supervising_host(node).kill_supervisor()
+    assert supervisors.servers(host_for(node).shell()) == []
+    with pytest.raises(Refused, match="does not supervise another one"):
+        supervisors.kill(host_for(node).shell())
     assert host_for(node).running().running
     host_for(node).stop("kill")
 
@@ -190,9 +191,9 @@ def test_a_server_that_ends_with_its_supervisor_is_no_success(
         "its server runs, and would end with it",
     )
     with pytest.raises(HostError, match="ended with its supervisor"):
-        supervising_host(node).kill_supervisor()
+        supervisors.kill(host_for(node).shell())
 
 
 def test_a_node_of_one_process_has_no_supervisor(tmp_path: Path) -> None:
-    with pytest.raises(Unsupported, match=r"lacks `host\.server_directory`"):
-        supervising_host(supervisor(tmp_path, None, "sleep", "604"))
+    node = supervisor(tmp_path, None, "sleep", "604")
+    assert "set `host.server_directory`" in supervisors.why_not(host_for(node).shell())

@@ -142,7 +142,7 @@ def test_what_other_nodes_share_is_not_filled(installed: Path, lab_mongodb: Clus
         "from brownout.run.events import EventLog\n"
         "cluster = inventory.load('lab-mongodb')\n"
         "faults = Faults(cluster, adapter_for(cluster), EventLog(Path(sys.argv[1])), float)\n"
-        "faults.do('fill_disk', cluster.nodes[0])\n"
+        "faults.run('fill_disk', cluster.nodes[0])\n"
     )
     env = {**os.environ, "PYTHONPATH": str(installed)}
     asked = [sys.executable, "-c", script, str(installed / "events.ndjson")]

@@ -61,9 +61,9 @@ def test_a_step_down_that_the_server_refuses_leaves_nothing_to_be_undone(
         primary = faults.adapter.targets("primary", 1)[0]
         said = r"the primary did not step down: .*; give it the role `clusterManager`"
         with pytest.raises(Refused, match=said):
-            faults.do("step_down_primary", primary)
+            faults.run("step_down_primary", primary)
         assert faults.pending == ()
-        assert not faults.acts.broke_something
+        assert not faults.broke_something
         assert faults.put_back() == []
         assert faults.adapter.targets("primary", 1)[0] == primary
     (event,) = read_events(log)

@@ -91,8 +91,8 @@ def test_redundancy_that_a_cluster_loses_again_is_revoked_and_awaited_anew(
     watcher.arm()
     watcher.start()
     try:
-        faults.do("kill_node", node)
-        faults.do("start_node", node)
+        faults.run("kill_node", node)
+        faults.run("start_node", node)
         first = watcher.wait("redundant", 60)
         assert first.first_yes is not None
         assert time.monotonic() - first.first_yes >= 1.0, "the wait is over when the hold is"

@@ -107,7 +107,8 @@ def _faults() -> Iterator[Row]:
 
     acts: dict[str, list[str]] = {}
     for fault in registry.faults().values():
-        undone = f" (undone by {fault.undo})" if fault.undo not in ("", fault.name) else ""
+        undo = fault.undo_name if fault.undo_name != fault.name else ""
+        undone = f" (undone by {undo})" if undo else ""
         package = type(fault).__module__.partition(".")[0]
         whose = "" if package == "brownout" else f" of {package}"
         acts.setdefault(fault.act, []).append(f"{fault.name}{undone}{whose}")

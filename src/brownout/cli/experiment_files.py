@@ -46,7 +46,7 @@ def new(
     files = make(scenario, output or Path(name or scenario), name or scenario, workload, cluster)
     for path in files:
         typer.echo(str(path))
-    _name_lacking_hosts()
+    _name_unavailable_hosts()
     typer.echo(f"next: read {files[0]}", err=True)
 
 
@@ -143,10 +143,10 @@ def schema(
 
     typer.echo(json.dumps(make(kind), indent=2, ensure_ascii=False))
     if kind == "inventory":
-        _name_lacking_hosts()
+        _name_unavailable_hosts()
 
 
-def _name_lacking_hosts() -> None:
+def _name_unavailable_hosts() -> None:
     """Say which kinds of hosts the schema of inventories has no settings of, and why."""
     from brownout.machine.host import unavailable_hosts
 

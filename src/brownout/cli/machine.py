@@ -244,7 +244,7 @@ def slow_links() -> Finding:
     from brownout.machine import netem
 
     text = "can be used"
-    if reason := netem.why_not():
+    if reason := netem.why_not_here():
         try:
             find_toxiproxy()
             text = f"{reason}; toxiproxy does it instead"

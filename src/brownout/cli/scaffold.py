@@ -20,20 +20,18 @@ from brownout.base import catalog
 from brownout.base.compact_json import compact
 from brownout.base.errors import ConfigurationError
 from brownout.cli.schemas import schema
+from brownout.faults.registry import faults
 from brownout.inventory.database import databases
 from brownout.session.options import SETTINGS
 
 __all__ = ["make", "variables"]
 
 #: What each variable that only some experiments have is for, in a line; docs/experiments.md says
-#: more. Databases say it of those that only they have.
+#: more. Databases and faults say it of those that only they have.
 VARIABLES: Mapping[str, str] = {
     "mode": "how the node is stopped: `kill` or `clean`",
     "downtime_s": "seconds that the node stays down",
     "hang_s": "seconds that the node hangs",
-    "latency_ms": "by how many milliseconds the node's answers come later",
-    "jitter_ms": "plus or minus so many milliseconds",
-    "slow_s": "seconds for which they do",
     "catch_up_s": "seconds that the primary waits at most until a secondary has all its writes",
     "larger_tier": "Atlas: the tier to go to, as M40",
     "smaller_tier": "Atlas: the tier to come back to, the one that the cluster has",
@@ -42,8 +40,6 @@ VARIABLES: Mapping[str, str] = {
     "paused_s": "Atlas: seconds that the cluster stays paused",
     "begins_within_s": "Atlas: wait so many seconds at most until it begins",
     "done_within_s": "Atlas: wait so many seconds at most until it is done",
-    "partition_s": "seconds that the node stays cut off once the cluster has noticed",
-    "undo_after_s": "the node joins the others by itself after so many seconds, even if we die",
     "new_node": "the node that takes the place: `spare` or a name",
     "replication_factor": "copies to keep of each record",
     "slots": "slots to move to another master",
@@ -177,6 +173,8 @@ def variables() -> dict[str, str]:
     """Return what each variable is for, also those of one database only."""
     settings = {name: setting.means for name, setting in SETTINGS.items()}
     own = {name: means for one in databases().values() for name, means in one.variables.items()}
+    for fault in faults().values():
+        settings |= fault.variables
     return {**settings, **VARIABLES, **own}
 
 

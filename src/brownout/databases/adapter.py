@@ -73,10 +73,14 @@ class MilestoneState:
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """Whether a scenario is possible on this cluster; if not, why."""
+    """Whether a scenario is possible on this cluster; if not, why.
+
+    `known` says whether the database has a say in it; else only the nodes' hosts have.
+    """
 
     ok: bool
     reason: str = ""
+    known: bool = True
 
 
 class Adapter(Protocol):

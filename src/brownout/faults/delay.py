@@ -1,10 +1,13 @@
 """Slow what a node sends."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar
 
-from brownout.faults.fault import HostAction, NodeFault, NodeUndo
+from brownout.databases.adapter import Adapter
+from brownout.faults.fault import Arguments, HostAction, NodeFault, NodeUndo
 from brownout.inventory.model import Node
-from brownout.machine.host import Delaying, Host, Proof, delaying_host
+from brownout.machine import delay
+from brownout.machine.host import Host, Proof
 
 if TYPE_CHECKING:
     from brownout.faults.faults import Faults
@@ -13,23 +16,32 @@ __all__ = ["DelayNode", "UndelayNode"]
 
 
 class _OnALink(HostAction):
-    def ready(self, node: Node) -> Delaying:
-        """Return the node's host, if it can slow the node."""
-        return delaying_host(node)
+    def why_not_on(self, node: Node, host: Host) -> str:
+        """Return why the node cannot be slowed; empty if it can."""
+        return delay.why_not(node, host)
 
 
 class DelayNode(_OnALink, NodeFault):
     """Have what `node` sends arrive `latency_ms`, plus or minus `jitter_ms`, later.
 
-    Undone by `undelay_node`. By netem on a machine reached by ssh whose kernel has it, and in the
-    network namespace of a lab's node; else by a toxiproxy that the lab put in front of the node,
-    as lab-mongodb-slow does. The evidence says `by` which. With netem the node undoes it by itself
-    after `undo_after_s` seconds, even if this run has died: choose it longer than the delay that
-    is meant. 0 takes the inventory's, which is 120 unless it says otherwise.
+    Undone by `undelay_node`. By netem on a machine reached by ssh, in the network of a container or
+    a pod, and in the network namespace of a lab's node, where the kernel has it; else by a
+    toxiproxy that the lab put in front of the node, as lab-mongodb-slow does. The evidence says
+    `by` which. With netem the node undoes it by itself after `undo_after_s` seconds, even if this
+    run has died: choose it longer than the delay that is meant. 0 takes the inventory's, which is
+    120 unless it says otherwise.
     """
 
-    name, act, words, undo = "delay_node", "delay", "slowed", "undelay_node"
-    command = "delay"
+    name, act, words, undo_name = "delay_node", "delay", "slowed", "undelay_node"
+    variables: ClassVar[Mapping[str, str]] = {
+        "latency_ms": "by how many milliseconds the node's answers come later",
+        "jitter_ms": "plus or minus so many milliseconds",
+        "slow_s": "seconds for which they do",
+    }
+
+    def would(self, adapter: Adapter, node: Node, host: Host, arguments: Arguments) -> str:
+        """Return by what it would be slowed."""
+        return delay.plan(node, host, "add")
 
     def do(
         self,
@@ -40,19 +52,23 @@ class DelayNode(_OnALink, NodeFault):
         undo_after_s: float = 0.0,
     ) -> Proof:
         """Slow it; proven by reading it back."""
-        return self.ready(node).delay(latency_ms, jitter_ms, undo_after_s or None)
+        return delay.slow(node, faults.host(node), latency_ms, jitter_ms, undo_after_s or None)
 
 
 class UndelayNode(_OnALink, NodeUndo):
     """Have what `node` sends arrive as before. Does nothing to a node that is not slowed."""
 
     name, act, words = "undelay_node", "undelay", "no longer slowed"
-    command, marked = "undelay", True
+    marked = True
+
+    def would(self, adapter: Adapter, node: Node, host: Host, arguments: Arguments) -> str:
+        """Return what would be taken away."""
+        return delay.plan(node, host, "remove")
 
     def do(self, faults: "Faults", node: Node) -> Proof:
         """Take the delay away; proven by reading it back."""
-        return self.ready(node).undelay()
+        return delay.undo_on(node, faults.host(node))
 
-    def is_due(self, host: Host) -> bool:
-        """A node is slowed."""
-        return isinstance(host, Delaying) and bool(host.delayed())
+    def is_due(self, node: Node, host: Host) -> bool:
+        """The node is slowed."""
+        return bool(delay.left_on(node, host))

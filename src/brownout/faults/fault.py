@@ -6,6 +6,9 @@ A fault is one file of this package, or of any other: its module is registered b
 `heal` puts it back.
 
     Fault ──▶ guards ──▶ intent with the undo's name ──▶ done ──▶ proof        … Undo ──▶ proof
+
+There is one way to say that it cannot be done at all, `why_not_here`, which a plan shows, and one
+to say that it cannot be done at this moment, `why_not_now`, which joins the guards of the act.
 """
 
 import inspect
@@ -14,11 +17,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from brownout.base.errors import BrownoutError
+from brownout.base.errors import BrownoutError, Unsupported
 from brownout.databases.adapter import Adapter, Support
 from brownout.faults import guards
-from brownout.faults.acts import Act, Evidence
-from brownout.faults.undos import PROCESS, PendingUndo
+from brownout.faults.act import PROCESS, Act, Evidence, PendingUndo
 from brownout.inventory.model import Cluster, Node
 from brownout.machine.host import Host, Proof, host_for
 
@@ -47,17 +49,17 @@ class Action(ABC):
     words: ClassVar[str] = ""
     #: The module of `brownout.actions` that offers it; empty where there is no action.
     module: ClassVar[str] = "node"
-    #: The node that its action means unless it is told; None if it is about the cluster.
+    #: The node that its action means where none is given; None if it is about the cluster.
     node: ClassVar[str | None] = "target"
     #: Whether its action takes a `node` at all.
     takes_node: ClassVar[bool] = True
     #: Whether it is done through the node's host; else the database does it.
     on_host: ClassVar[bool] = False
     #: What a plan says it does, in the database's own words; `{}` is the node.
-    said: ClassVar[str] = ""
+    summary: ClassVar[str] = ""
 
     @abstractmethod
-    def carry_out(self, *args: Any, **kwargs: Any) -> Evidence:
+    def run(self, *args: Any, **kwargs: Any) -> Evidence:
         """Do it, `(faults, node, **arguments)`; `node` is None for what is about the cluster.
 
         Raises `Refused` or `Unsupported` with nothing touched, and `HostError` or `ClusterError`
@@ -68,73 +70,102 @@ class Action(ABC):
         """Return what is wrong with an experiment's arguments, as far as no cluster is asked."""
         return []
 
+    def why_not_here(self, node: Node) -> str:
+        """Return why this can never be done to `node` as it is set up; empty if it can.
+
+        Nothing is touched.
+        """
+        return ""
+
+    def supports(self, cluster: Cluster, adapter: Adapter) -> Support | None:
+        """Return whether it can be done to `cluster` at all.
+
+        The database's adapter is asked whether it objects, and for what is done on a host each
+        node's host. None where that is not known before it is tried.
+        """
+        support = adapter.supports(self.act)
+        by_hosts = isinstance(self, HostAction) and self.on_host
+        if not by_hosts or (support.known and not support.ok):
+            return support
+        reasons = filter(None, map(self.why_not_here, cluster.nodes))
+        reason = next(reasons, "")
+        return Support(not reason, reason)
+
     @classmethod
     def parameters(cls) -> list[inspect.Parameter]:
         """Return the arguments of its action besides the node, with types and defaults."""
-        method = getattr(cls, "do", None) or cls.carry_out
+        method = getattr(cls, "do", None) or cls.run
         return list(inspect.signature(method).parameters.values())[3:]  # self, faults, node
 
-    def told(
+    def plan(
         self, cluster: Cluster, adapter: Adapter | None, node: Node | None, arguments: Arguments
     ) -> list[str] | None:
         """Return what a plan says of it, a line each; None for no more than the call.
 
         `adapter` is None while the lab is down, and `node` as long as it is not chosen.
         """
-        if not self.said:
+        if not self.summary:
             return None
-        return [self.said.format(f"{node.name} ({node.address})" if node else "the target")]
+        return [self.summary.format(f"{node.name} ({node.address})" if node else "the target")]
 
 
 class HostAction(Action):
-    """A plan's line for what is done through a node's host."""
+    """What is done through a node's host."""
 
-    #: What `Host.would` calls it.
+    #: What `Host.would` calls it; empty where it says itself what it would do.
     command: ClassVar[str] = ""
     on_host = True
 
-    def ready(self, node: Node) -> object:
-        """Return the node's host; raises `Unsupported` where it cannot do this. Touches nothing."""
-        return host_for(node) if self.on_host else None
+    def why_not_here(self, node: Node) -> str:
+        """Return why the node's host cannot do this; empty if it can. Nothing is touched."""
+        if not self.on_host:
+            return ""
+        try:
+            return self.why_not_on(node, host_for(node))
+        except Unsupported as error:
+            return error.message
+
+    def why_not_on(self, node: Node, host: Host) -> str:
+        """Return why `host`, the node's, cannot do this; it may raise `Unsupported` as well."""
+        return ""
+
+    def would(self, adapter: Adapter, node: Node, host: Host, arguments: Arguments) -> str:
+        """Return for a plan the command or change that this would be on the node's host."""
+        return host.would(self.verb(arguments), self.directories(adapter, node))
+
+    def verb(self, arguments: Arguments) -> str:
+        """Return what a plan calls it, in the words of `Host.would` if that knows it."""
+        return self.command or self.name
 
     def directories(self, adapter: Adapter, node: Node) -> Sequence[Path]:
         """Return the directories that it is about."""
         return ()
 
-    def told(
+    def plan(
         self, cluster: Cluster, adapter: Adapter | None, node: Node | None, arguments: Arguments
     ) -> list[str] | None:
-        """Return the command that the node's host would run; what cannot be done says so."""
-        if not self.command:
-            return super().told(cluster, adapter, node, arguments)
-        return self.line(adapter, node, self.command)
-
-    def line(self, adapter: Adapter | None, node: Node | None, command: str) -> list[str]:
-        """Return what the node's host would run for `command`, or why it cannot."""
+        """Return what the node's host would do; a node that cannot have it done says why."""
+        if not self.on_host or self.summary:
+            return super().plan(cluster, adapter, node, arguments)
         if adapter is None:
-            return [f"{command} the target (the lab is down, so it is not chosen yet)"]
+            return [f"{self.verb(arguments)} the target (the lab is down, so it is not chosen yet)"]
         if node is None:
-            return [f"{command} the target (not chosen)"]
+            return [f"{self.verb(arguments)} the target (not chosen)"]
         try:
-            self.ready(node)
-            line = host_for(node).would(command, self.directories(adapter, node))
+            reason = self.why_not_here(node)
+            line = reason or self.would(adapter, node, host_for(node), arguments)
         except BrownoutError as error:
-            line = f"{NOT_POSSIBLE}{error}"
-        return [f"{node.name} ({node.address}): {line}"]
+            line = reason = str(error)
+        return [f"{node.name} ({node.address}): {NOT_POSSIBLE if reason else ''}{line}"]
 
 
 class Fault(Action):
     """Something that a run does to a cluster, written down before it is done."""
 
     #: The name of the undo that it leaves pending; empty for none.
-    undo: ClassVar[str] = ""
-
-    def supports(self, cluster: Cluster, adapter: Adapter) -> Support | None:
-        """Return whether it can be done to `cluster` at all; asks the database's adapter.
-
-        None where nobody can tell before it is tried.
-        """
-        return adapter.supports(self.act)
+    undo_name: ClassVar[str] = ""
+    #: What the variables of its experiments are for, by name; `brownout new` writes it beside them.
+    variables: ClassVar[Mapping[str, str]] = {}
 
 
 class Undo(Action):
@@ -162,24 +193,24 @@ class Undo(Action):
 
     def put_back(self, faults: "Faults", pending: PendingUndo) -> None:
         """Do what is `pending`, also after the run that left it died; `check` was asked."""
-        self.carry_out(faults, faults.cluster.node(str(pending.node)))
+        self.run(faults, faults.cluster.node(str(pending.node)))
 
-    def is_due(self, host: Host) -> bool | None:
+    def is_due(self, node: Node, host: Host) -> bool | None:
         """Return whether a node needs it now, as its host sees it, whatever a record says.
 
         None where that cannot be told.
         """
         return None
 
-    def is_in_place(self, host: Host, proof: Evidence) -> bool | None:
+    def is_in_place(self, node: Node, host: Host, proof: Evidence) -> bool | None:
         """Return whether the fault that it undoes still lasts; asked once a second until the undo.
 
         It looks at the cause, as the fault's `proof` did. None where that cannot be told.
         """
-        return self.is_due(host)
+        return self.is_due(node, host)
 
     def is_due_for(self, cluster: Cluster) -> bool:
-        """Return whether the cluster needs it now, as whoever runs it says."""
+        """Return whether the cluster needs it now, as its operator's own tool says."""
         return False
 
     def describe(self, pending: PendingUndo) -> str:
@@ -198,37 +229,45 @@ class NodeFault(HostAction, Fault):
     def do(self, *args: Any, **kwargs: Any) -> Proof:
         """Do it, `(faults, node, **arguments)`, and prove it; safe to repeat."""
 
-    def objections(self, *args: Any, **kwargs: Any) -> list[str]:
-        """Return in words what stands against it now besides the guards: `(faults, node, …)`."""
+    def why_not_now(self, *args: Any, **kwargs: Any) -> list[str]:
+        """Return in words what stands against it at this moment: `(faults, node, **arguments)`.
+
+        It is asked with the guards of every break, before anything is done.
+        """
         return []
 
-    def recorded(self, faults: "Faults", node: Node, **arguments: Any) -> dict[str, Any]:
+    def size(self, faults: "Faults", node: Node, **arguments: Any) -> dict[str, Any]:
         """Return what its event says of its size."""
         return arguments
 
+    def undo_value(self, faults: "Faults", node: Node) -> Any:
+        """Return what its undo has to know, for the record; asked before it is done."""
+        return None
+
     def check(self, faults: "Faults", node: Node, **arguments: Any) -> None:
         """Raise `Refused` where a guard is against it; nothing is touched."""
-        faults.check_break(node, self.act, self.objections(faults, node, **arguments))
+        faults.check_break(node, self.act, self.why_not_now(faults, node, **arguments))
 
-    def carry_out(self, faults: "Faults", node: Node, **arguments: Any) -> Evidence:
+    def run(self, faults: "Faults", node: Node, **arguments: Any) -> Evidence:
         """Ask the guards, write the intent, act, write the proof; return what was seen.
 
         A host that cannot be reached any more raises before the intent: nothing was done then.
         """
-        self.ready(node)
+        faults.check_here(self, node)
         self.check(faults, node, **arguments)
         if self.on_host:
             faults.host(node).running()
-        return self.inflict(faults, node, **arguments)
+        return self.run_unguarded(faults, node, **arguments)
 
-    def inflict(self, faults: "Faults", node: Node, **arguments: Any) -> Evidence:
+    def run_unguarded(self, faults: "Faults", node: Node, **arguments: Any) -> Evidence:
         """Write the intent, act, write the proof: the guards were asked."""
-        leaves = PendingUndo(self.undo, node.name) if self.undo else None
-        told = self.recorded(faults, node, **arguments)
-        act = Act(self.type, self.name, node.name, leaves, told)
-        evidence = faults.carry_out(act, lambda: self.do(faults, node, **arguments))
+        value = self.undo_value(faults, node)
+        leaves = PendingUndo(self.undo_name, node.name, value=value) if self.undo_name else None
+        size = self.size(faults, node, **arguments)
+        act = Act(self.type, self.name, node.name, leaves, size)
+        evidence = faults.perform(act, lambda: self.do(faults, node, **arguments))
         if not self.stays:
-            faults.resolve(self.undo, node.name)
+            faults.resolve(self.undo_name, node.name)
         return evidence
 
 
@@ -239,8 +278,8 @@ class NodeUndo(HostAction, Undo):
     def do(self, *args: Any, **kwargs: Any) -> Proof:
         """Do it, `(faults, node)`, and prove it; safe to repeat."""
 
-    def carry_out(self, faults: "Faults", node: Node, **arguments: Any) -> Evidence:
+    def run(self, faults: "Faults", node: Node, **arguments: Any) -> Evidence:
         """Write the intent, act, write the proof; return what was seen."""
-        self.ready(node)
+        faults.check_here(self, node)
         act = Act("mend", self.name, node.name)
-        return faults.carry_out(act, lambda: self.do(faults, node, **arguments))
+        return faults.perform(act, lambda: self.do(faults, node, **arguments))

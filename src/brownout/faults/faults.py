@@ -10,18 +10,17 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from brownout.base.errors import BrownoutError, ConfigurationError, Refused, UndoFailed, Unsupported
 from brownout.databases.adapter import Adapter
 from brownout.databases.milestones import LOOK_AGAIN_WITHIN_S, await_nothing, still_lacks
 from brownout.databases.resize import Resizing
 from brownout.faults import guards, registry, undos
-from brownout.faults.acts import Act, Acts, Evidence, evidence_of
+from brownout.faults.act import Act, Evidence, Pending, PendingUndo, evidence_of
 from brownout.faults.aim import Aim, RoleMoved, role_now
-from brownout.faults.fault import HostAction, NodeFault
+from brownout.faults.fault import Action, HostAction, NodeFault
 from brownout.faults.guards import Guard
-from brownout.faults.undos import PendingUndo
 from brownout.faults.watch import Watches
 from brownout.faults.wipe import Wipes, check_wipes
 from brownout.inventory.model import Cluster, Node
@@ -33,7 +32,9 @@ from brownout.run.events import EventLog
 
 __all__ = ["Faults"]
 
-_NOTHING: tuple[undos.Pending, undos.Pending] = ((), ())
+T = TypeVar("T")
+
+_NOTHING: tuple[Pending, Pending] = ((), ())
 
 
 class Faults:
@@ -71,13 +72,18 @@ class Faults:
         self._guarding = tuple(guarding) or (cluster,)
         spares = [node.name for node in cluster.spares]
         self.removable = frozenset(spares if removable is None else removable)
-        self.acts = Acts(events, to_t)
-        self._events, self._aim = events, aim or Aim(tuple)
+        self._events, self._to_t, self._aim = events, to_t, aim or Aim(tuple)
+        #: Whether a step of others broke something.
+        self.others_broke = False
+        self._breaks: set[int] = set()
+        self.before_break: Callable[[], None] = lambda: None
+        #: Whether a node last said between two monotonic times that it is primary, if it did.
+        self.claimed_primary: Callable[[str, float, float], bool | None] = lambda *_: None
         #: What was seen right before each act, and when.
         self._before: dict[int, tuple[float, Evidence]] = {}
         self._watches = Watches(events, to_t, may_end_early)
         #: What the intent of each act added to what is pending, and what it took away.
-        self._left: dict[int, tuple[undos.Pending, undos.Pending]] = {}
+        self._left: dict[int, tuple[Pending, Pending]] = {}
         #: Settings of the cluster that were changed, for nodes that come later.
         self.given: dict[str, Any] = {}
         #: Events that get their effect with a later act, as a quiesce with its recluster.
@@ -136,14 +142,14 @@ class Faults:
 
     # -- what a run does ----------------------------------------------------------------------
 
-    def do(self, name: str, node: Node | None = None, /, **arguments: Any) -> Evidence:
-        """Do the fault or the undo that is called `name`; see its own file for its arguments.
+    def run(self, name: str, node: Node | None = None, /, **arguments: Any) -> Evidence:
+        """Run the fault or the undo that is called `name`; see its own file for its arguments.
 
-        Raises what `Action.carry_out` does.
+        Raises what `Action.run` does.
         """
-        return registry.find(name).carry_out(self, node, **arguments)
+        return registry.find(name).run(self, node, **arguments)
 
-    def do_together(self, name: str, nodes: Sequence[Node]) -> list[Evidence]:
+    def run_together(self, name: str, nodes: Sequence[Node]) -> list[Evidence]:
         """Do one fault to several nodes, as where their rack loses its power.
 
         The guards judge all of them before the first is touched.
@@ -152,18 +158,27 @@ class Faults:
         if not isinstance(fault, NodeFault):
             raise Unsupported(f"`{name}` is not done to several nodes together")
         missing, down = still_lacks(self.adapter, "whole"), self.broken
-        found: list[Guard] = []
+        judged: list[Guard] = []
         for node in nodes:
             lost = self._lost(node, fault.act)
-            found += guards.of_break(self.cluster, node.name, fault.act, down, missing, lost)
-            found.append(guards.possible([*self.pinned(), *fault.objections(self, node)]))
-            found.append(guards.of_address(served_by(node, self.cluster.every)))
-            down[node.name] = fault.undo
-        guards.refuse([*self._of_run(fault.act), *found])
+            judged += guards.of_break(self.cluster, node.name, fault.act, down, missing, lost)
+            judged.append(guards.possible([*self.pinned(), *fault.why_not_now(self, node)]))
+            judged.append(guards.of_address(served_by(node, self.cluster.every)))
+            down[node.name] = fault.undo_name
+        guards.refuse([*self._of_run(fault.act), *judged])
         check_wipes(self, nodes)
         for node in nodes:
             self.host(node).running()  # raises with nothing touched where it is out of reach
-        return [fault.inflict(self, node) for node in nodes]
+        return [fault.run_unguarded(self, node) for node in nodes]
+
+    @property
+    def broke_something(self) -> bool:
+        """Whether a break began that its server or machine did not refuse."""
+        return self.others_broke or bool(self._breaks)
+
+    def has_begun(self, name: str, node: str) -> bool:
+        """Return whether this run began this on this node, also if it died since."""
+        return self._events.tells_of(name, node)
 
     def put_back(self) -> list[str]:
         """Undo all that is pending, each tried; return what could not be undone."""
@@ -198,20 +213,20 @@ class Faults:
 
         Raises `Refused` where it may hurt and a guard is against it.
         """
-        found = registry.undo(pending.action)
-        if found is None:
+        undo = registry.undo_named(pending.action)
+        if undo is None:
             whose = f"node `{pending.node}`" if pending.node else "the cluster"
             raise UndoFailed(
                 f"{whose}: its record says that it is put back by `{pending.action}`, which this "
                 "version of brownout does not know",
                 "heal with the version and the plugins that ran it, or put it back by hand",
             )
-        found.check(self, pending)
-        found.put_back(self, pending)
+        undo.check(self, pending)
+        undo.put_back(self, pending)
 
     # -- what faults do it with ---------------------------------------------------------------
 
-    def carry_out(
+    def perform(
         self,
         act: Act,
         do: Callable[[], Proof],
@@ -220,7 +235,7 @@ class Faults:
     ) -> Evidence:
         """Write the intent, act, and write the proof; return what the activity returns.
 
-        `finish` waits for the end of what goes on after its effect, and returns what was seen of
+        `finish` waits for the end of what continues after its effect, and returns what was seen of
         it. Until a `rolling` one is at its end no milestone counts: its members go in turn.
         """
         return self.complete(act, self.begin(act), do, finish, rolling)
@@ -234,7 +249,7 @@ class Faults:
         before: Evidence = {}
         looked = time.monotonic()
         if act.type == "break":
-            self.acts.before_break()
+            self.before_break()
             if self._ending():
                 raise Refused(
                     f"nothing is touched: the run is ending, so {act.name} does not begin"
@@ -246,7 +261,7 @@ class Faults:
         if self._resolves(act):
             act = replace(act, leaves=None)
         left = self.leave(act.leaves) if act.leaves is not None else _NOTHING
-        entry = self.acts.intend(act)
+        entry = self._intend(act)
         self._left[entry] = left
         self._before[entry] = (looked, before)
         if act.type == "break":
@@ -261,7 +276,7 @@ class Faults:
         finish: Callable[[], dict[str, Any]] = dict,
         rolling: bool = False,
     ) -> Evidence:
-        """Do what has begun and write its proof; see `carry_out`."""
+        """Do what has begun and write its proof; see `perform`."""
         resolves = self._resolves(act)
         with self._unsettled():
             proof = self.attempt(entry, do)
@@ -269,23 +284,25 @@ class Faults:
             self._check_role(act, before, looked, proof)
             if act.type == "mend":
                 before |= self._watches.undone(act.name, act.node, proof)
-            evidence = self.acts.takes_effect(entry, proof, before)
+            effective = self._to_t(proof.effective_monotonic)
+            evidence = {**before, **evidence_of(proof)}
+            self._events.effective(entry, effective, proof.uncertainty_s, evidence)
             self._watch(act, entry, proof)
             if resolves:
                 self.resolve(act.name, act.node, act.setting)
             if act.name in ("add_node", "remove_node"):
                 self._expect()
-            seen = self.acts.do(entry, finish) if rolling else None
+            seen = self._noting(entry, finish) if rolling else None
         if seen is None:
-            seen = self.acts.do(entry, finish)
-        self.acts.ends(entry, seen)
-        return {"node": act.node, **evidence, **seen}
+            seen = self._noting(entry, finish)
+        self._events.ended(entry, evidence=seen)
+        return {"node": act.node, "effective": effective, "evidence": evidence, **seen}
 
     def attempt(self, entry: int, do: Callable[[], Proof]) -> Proof:
         """Do what has begun; what its server or machine refuses leaves nothing to be undone."""
         added, replaced = self._left.pop(entry, _NOTHING)
         try:
-            return self.acts.do(entry, do)
+            return self._noting(entry, do)
         except Refused:
             with self._lock:
                 rest = (each for each in self._pending if each not in added)
@@ -293,7 +310,33 @@ class Faults:
             self._watches.keep(self.pending)
             raise
 
-    def leave(self, pending: PendingUndo) -> tuple[undos.Pending, undos.Pending]:
+    def _intend(self, act: Act) -> int:
+        """Write that `act` is about to be done; return its event's id."""
+        undo = act.leaves.event() if act.leaves else None
+        entry = self._events.intent(
+            act.type, act.name, node=act.node, undo=undo, arguments=act.arguments
+        )
+        if act.type == "break":
+            self._breaks.add(entry)
+        return entry
+
+    def _noting(self, entry: int, do: Callable[[], T]) -> T:
+        """Do it; where that fails, write why."""
+        try:
+            return do()
+        except Refused as error:
+            self._events.refused(entry, str(error))
+            self._breaks.discard(entry)
+            raise
+        except BrownoutError as error:
+            self.note_failure(entry, error)
+            raise
+
+    def note_failure(self, entry: int, error: BrownoutError) -> None:
+        """Write why what was intended could not be done."""
+        self._events.failed(entry, str(error))
+
+    def leave(self, pending: PendingUndo) -> tuple[Pending, Pending]:
         """Note one more undo that is pending; return what that added, and what it replaced."""
         with self._lock:
             before, self._pending = self._pending, undos.add(self._pending, pending)
@@ -307,16 +350,21 @@ class Faults:
             self._pending = undos.resolve(self._pending, action, node, setting)
         self._watches.keep(self.pending)
 
+    def check_here(self, action: Action, node: Node) -> None:
+        """Raise `Unsupported` where an action can never be done to a node as it is set up."""
+        if reason := action.why_not_here(node):
+            raise Unsupported(reason)
+
     def check_break(self, node: Node, act: str, objections: Sequence[str] = ()) -> None:
         """Refuse a break that the inventory, the nodes down or the cluster's state forbid."""
         broken = self.broken
         missing = [] if node.name in broken else still_lacks(self.adapter, "whole")
         lost = self._lost(node, act)
-        found = guards.of_break(self.cluster, node.name, act, broken, missing, lost)
-        found += self._of_run(act)
+        judged = guards.of_break(self.cluster, node.name, act, broken, missing, lost)
+        judged += self._of_run(act)
         if node.name not in broken:
-            found.append(guards.of_address(served_by(node, self.cluster.every)))
-        guards.refuse([*found, guards.possible([*self.pinned(), *objections])])
+            judged.append(guards.of_address(served_by(node, self.cluster.every)))
+        guards.refuse([*judged, guards.possible([*self.pinned(), *objections])])
 
     def check_change(
         self, act: str, node: Node | None, objections: Sequence[str], whole: bool = True
@@ -324,8 +372,8 @@ class Faults:
         """Refuse a change that the inventory, the database or a cluster not `whole` forbids."""
         missing = still_lacks(self.adapter, "whole") if whole else []
         name = node.name if node else None
-        found = guards.of_change(self.cluster, name, act, missing, objections)
-        guards.refuse([*self._of_run(act), *found])
+        judged = guards.of_change(self.cluster, name, act, missing, objections)
+        guards.refuse([*self._of_run(act), *judged])
 
     def check_denied(self, act: str) -> None:
         """Refuse an act that the inventory denies, or this hour."""
@@ -392,7 +440,7 @@ class Faults:
         if act.node is None or before.get("role_asked") != "primary" or proof.already:
             return
         effect = proof.effective_monotonic - proof.uncertainty_s
-        if self.acts.claimed(act.node, looked, effect) is False:
+        if self.claimed_primary(act.node, looked, effect) is False:
             detail = f"node `{act.node}` was no longer primary when {act.name} took effect"
             contract.write(self._events, Breach(contract.ROLE, detail, act.node))
 
@@ -401,10 +449,12 @@ class Faults:
         left = next((each for each in self.pending if each == act.leaves), None)
         if act.type != "break" or left is None or left.node is None:
             return
-        undo, host = registry.undo(left.action), self.host(self.cluster.node(left.node))
+        undo, node = registry.undo_named(left.action), self.cluster.node(left.node)
         if undo is not None and isinstance(undo, HostAction) and undo.on_host:
-            seen = evidence_of(proof)
-            self._watches.begin(left, entry, act.name, proof, lambda: undo.is_in_place(host, seen))
+            host, seen = self.host(node), evidence_of(proof)
+            self._watches.begin(
+                left, entry, act.name, proof, lambda: undo.is_in_place(node, host, seen)
+            )
 
     def _lost(self, node: Node, act: str) -> list[str]:
         """Return what would be lost with `node`'s data, where `act` may lose it."""

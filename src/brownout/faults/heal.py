@@ -23,11 +23,11 @@ from brownout.base.errors import BrownoutError, ClusterError, UndoFailed
 from brownout.databases.adapter import adapter_for
 from brownout.databases.milestones import await_nothing, lacks
 from brownout.faults import cluster_record, open_runs, registry, undos
+from brownout.faults.act import PendingUndo
 from brownout.faults.claimed_nodes import nodes_of
 from brownout.faults.cluster_record import ClusterRecord
 from brownout.faults.faults import Faults
 from brownout.faults.open_runs import Claim
-from brownout.faults.undos import PendingUndo
 from brownout.infra import lab
 from brownout.inventory import inventory, labs
 from brownout.inventory.database import with_options
@@ -97,7 +97,7 @@ def _found_broken(cluster: Cluster, known: Sequence[PendingUndo]) -> list[Pendin
             continue
         with contextlib.suppress(BrownoutError):
             host = host_for(node)
-            due = [undo.name for undo in registry.undos().values() if undo.is_due(host)]
+            due = [undo.name for undo in registry.undos().values() if undo.is_due(node, host)]
             there += [PendingUndo(name, node.name) for name in due]
     return there
 
@@ -203,7 +203,7 @@ def triage(
 
 def _is_marked(pending: PendingUndo) -> bool:
     """Whether what is to be undone bears brownout's own mark, which shows who made it."""
-    undo = registry.undo(pending.action)
+    undo = registry.undo_named(pending.action)
     return undo is not None and undo.marked
 
 

@@ -12,11 +12,10 @@ from brownout.base.errors import BrownoutError, after_effect
 from brownout.databases.milestones import lacks
 from brownout.databases.resize import Adjustable, Resizing
 from brownout.faults import guards
-from brownout.faults.acts import Act, Evidence
+from brownout.faults.act import Act, Evidence, PendingUndo
 from brownout.faults.fault import Fault, Undo
 from brownout.faults.redundancy import await_redundancy
 from brownout.faults.settings import give
-from brownout.faults.undos import PendingUndo
 from brownout.inventory.model import Node
 from brownout.machine.host import Proof
 
@@ -38,11 +37,11 @@ class AddNode(Fault):
     while the cluster is degraded or still moves data. Undone by `remove_node`.
     """
 
-    name, act, words, undo = "add_node", "add", "added", "remove_node"
+    name, act, words, undo_name = "add_node", "add", "added", "remove_node"
     module, node, on_host = "resize", "spare", True
-    said = "start {}, then have the members take it in"
+    summary = "start {}, then have the members take it in"
 
-    def carry_out(self, faults: "Faults", node: Node) -> Evidence:
+    def run(self, faults: "Faults", node: Node) -> Evidence:
         """Start it and make it a member, with the settings that the others were given."""
         adapter = _resizing(faults, "add")
         faults.check_denied(RemoveAgain.act)  # or it could not be taken out again
@@ -69,11 +68,11 @@ class RemoveAgain(Undo):
         """Wait for the copies, take it out, and leave a spare that was empty empty."""
         node = faults.cluster.node(str(pending.node))
         _await_copies(faults, node)
-        self.carry_out(faults, node)
+        self.run(faults, node)
         if pending.value == WAS_EMPTY:
             _empty_again(faults, node)
 
-    def carry_out(self, faults: "Faults", node: Node) -> Evidence:
+    def run(self, faults: "Faults", node: Node) -> Evidence:
         """Have it hand over its work where it can, stop it, and have the others forget it."""
         return _remove(faults, "mend", node)
 
@@ -85,11 +84,11 @@ class RemoveNode(Fault):
     too few copies or votes would stay. Undone by `add_node`.
     """
 
-    name, act, words, undo = "remove_node", "remove", "removed", "add_node"
+    name, act, words, undo_name = "remove_node", "remove", "removed", "add_node"
     module, on_host = "resize", True
-    said = "have {} hand over its work, stop it, have the others forget it"
+    summary = "have {} hand over its work, stop it, have the others forget it"
 
-    def carry_out(self, faults: "Faults", node: Node) -> Evidence:
+    def run(self, faults: "Faults", node: Node) -> Evidence:
         """Take it out; what say it had is kept for its return."""
         adapter = _resizing(faults, "remove")
         objections = [*faults.pinned(), *adapter.objections_to_leave(node)]
@@ -105,14 +104,14 @@ class AddAgain(Undo):
     def put_back(self, faults: "Faults", pending: PendingUndo) -> None:
         """Start it, make it a member, and give it its say once it has the data for it."""
         node = faults.cluster.node(str(pending.node))
-        self.carry_out(faults, node)
+        self.run(faults, node)
         if pending.value is not None:
             await_redundancy(
                 lambda: lacks(faults.adapter, "redundant"), f"node `{node.name}` has no vote yet"
             )
             give(faults, "change", _SAY, pending.value, node)
 
-    def carry_out(self, faults: "Faults", node: Node) -> Evidence:
+    def run(self, faults: "Faults", node: Node) -> Evidence:
         """Start it and make it a member."""
         return _add(faults, "mend", node)
 
@@ -126,13 +125,13 @@ class AdmitNode(Fault):
 
     name, act, words = "admit_node", "add", "given its full say"
     module, node = "resize", "added"
-    said = "give the added node its vote and priority, where the database has these"
+    summary = "give the added node its vote and priority, where the database has these"
 
-    def carry_out(self, faults: "Faults", node: Node) -> Evidence:
+    def run(self, faults: "Faults", node: Node) -> Evidence:
         """Give it its say."""
         adapter = _resizing(faults, "add")
         act = Act("change", self.name, node.name)
-        return faults.carry_out(act, lambda: adapter.admit(node))
+        return faults.perform(act, lambda: adapter.admit(node))
 
 
 def _add(faults: "Faults", type: str, node: Node) -> Evidence:
@@ -145,7 +144,7 @@ def _add(faults: "Faults", type: str, node: Node) -> Evidence:
 
     value = WAS_EMPTY if _is_empty(faults, node) else None
     leaves = PendingUndo("remove_node", node.name, value=value) if type == "break" else None
-    return faults.carry_out(Act(type, "add_node", node.name, leaves), do)
+    return faults.perform(Act(type, "add_node", node.name, leaves), do)
 
 
 def _remove(faults: "Faults", type: str, node: Node, say: Any = None) -> Evidence:
@@ -162,7 +161,7 @@ def _remove(faults: "Faults", type: str, node: Node, say: Any = None) -> Evidenc
         return Proof(first.effective_monotonic, first.uncertainty_s, seen)
 
     leaves = PendingUndo("add_node", node.name, value=say) if type == "break" else None
-    return faults.carry_out(Act(type, "remove_node", node.name, leaves), do)
+    return faults.perform(Act(type, "remove_node", node.name, leaves), do)
 
 
 def _say_of(faults: "Faults", node: Node) -> Any:
@@ -213,7 +212,7 @@ def _empty_again(faults: "Faults", node: Node) -> None:
     if node in faults.cluster.spares and allowed:
         directories = faults.adapter.data_directories(node)
         act = Act("mend", "empty_spare", node.name)
-        faults.carry_out(act, lambda: faults.host(node).wipe(directories))
+        faults.perform(act, lambda: faults.host(node).wipe(directories))
 
 
 def _resizing(faults: "Faults", need: str) -> Resizing:

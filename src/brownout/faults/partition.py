@@ -1,11 +1,14 @@
 """Cut a node off from the other members while clients still reach it."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from brownout.faults.acts import Evidence
-from brownout.faults.fault import HostAction, NodeFault, NodeUndo
+from brownout.databases.adapter import Adapter
+from brownout.faults.act import Evidence
+from brownout.faults.fault import Arguments, HostAction, NodeFault, NodeUndo
 from brownout.inventory.model import Node
-from brownout.machine.host import Host, Partitioning, Proof, partitioning_host
+from brownout.machine import partition
+from brownout.machine.host import Host, Proof
 
 if TYPE_CHECKING:
     from brownout.faults.faults import Faults
@@ -14,48 +17,62 @@ __all__ = ["HealPartition", "PartitionNode"]
 
 
 class _OnANetwork(HostAction):
-    def ready(self, node: Node) -> Partitioning:
-        """Return the node's host, if it can cut the node off."""
-        return partitioning_host(node)
+    def why_not_on(self, node: Node, host: Host) -> str:
+        """Return why the node's network cannot be changed; empty if it can."""
+        return partition.why_not(host.network())
 
 
 class PartitionNode(_OnANetwork, NodeFault):
     """Cut `node` off from the other members; clients still reach it. See `heal_partition`.
 
     After `undo_after_s` seconds it joins them again by itself, even if this run has died: choose
-    it longer than the partition that is meant. 0 takes 120. Only where the node has a network
-    namespace to itself, as in lab-mongodb-partition.
+    it longer than the partition that is meant. 0 takes 120. By nftables: on a machine reached by
+    ssh, in the network of a container or a pod, and in the network namespace of a lab's node, as
+    lab-mongodb-partition has them.
     """
 
     name, act, words = "partition_node", "partition", "cut off from the others"
-    undo, command = "heal_partition", "partition"
+    undo_name = "heal_partition"
+    variables: ClassVar[Mapping[str, str]] = {
+        "partition_s": "seconds that the node stays cut off once the cluster has noticed",
+        "undo_after_s": "the node joins the others by itself after so many seconds, even if we die",
+    }
 
-    def recorded(self, faults: "Faults", node: Node, **arguments: Any) -> dict[str, Any]:
-        """Return whom it is cut off from."""
+    def size(self, faults: "Faults", node: Node, **arguments: Any) -> dict[str, Any]:
+        """Return from which members it is cut off."""
         return {"from": _others(faults, node)}
+
+    def would(self, adapter: Adapter, node: Node, host: Host, arguments: Arguments) -> str:
+        """Return which rules would be added."""
+        return partition.plan_of_cut(host.network())
 
     def do(self, faults: "Faults", node: Node, undo_after_s: float = 0.0) -> Proof:
         """Cut it off from every other node, both ways."""
-        return self.ready(node).partition(_others(faults, node), undo_after_s or None)
+        network = faults.host(node).network()
+        return partition.cut(network, _others(faults, node), undo_after_s or None)
 
 
 class HealPartition(_OnANetwork, NodeUndo):
     """Let `node` reach the other members again. Does nothing to a node that does."""
 
     name, act, words = "heal_partition", "join", "joined to the others again"
-    command, marked = "join", True
+    marked = True
+
+    def would(self, adapter: Adapter, node: Node, host: Host, arguments: Arguments) -> str:
+        """Return which rules would be removed."""
+        return partition.plan_of_join(host.network())
 
     def do(self, faults: "Faults", node: Node) -> Proof:
-        """Let it reach everybody again."""
-        return self.ready(node).heal_partition()
+        """Let it reach every other node again."""
+        return partition.undo_on(node, faults.host(node))
 
-    def is_due(self, host: Host) -> bool:
-        """A node is cut off from somebody."""
-        return isinstance(host, Partitioning) and bool(host.cut_off())
+    def is_due(self, node: Node, host: Host) -> bool:
+        """The node is cut off from another one."""
+        return bool(partition.left_on(node, host))
 
-    def is_in_place(self, host: Host, proof: Evidence) -> bool:
+    def is_in_place(self, node: Node, host: Host, proof: Evidence) -> bool:
         """The node is cut off from all that it was cut off from."""
-        return isinstance(host, Partitioning) and set(proof["from"]) <= set(host.cut_off())
+        return set(proof["from"]) <= set(partition.peers_cut(host.network()))
 
 
 def _others(faults: "Faults", node: Node) -> list[str]:

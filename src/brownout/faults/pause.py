@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from brownout.faults.act import PROCESS
 from brownout.faults.fault import NodeFault, NodeUndo
-from brownout.faults.undos import PROCESS
 from brownout.inventory.model import Node
 from brownout.machine.host import Host, Proof
 
@@ -21,7 +21,7 @@ class PauseNode(NodeFault):
     inventory's, which is 120 unless it says otherwise.
     """
 
-    name, act, words, undo = "pause_node", "pause", "frozen", "resume_node"
+    name, act, words, undo_name = "pause_node", "pause", "frozen", "resume_node"
     command = "pause"
 
     def do(self, faults: "Faults", node: Node, undo_after_s: float = 0.0) -> Proof:
@@ -39,7 +39,7 @@ class ResumeNode(NodeUndo):
         """Let its process go on; proven when the kernel says that it runs."""
         return faults.host(node).resume()
 
-    def is_due(self, host: Host) -> bool:
+    def is_due(self, node: Node, host: Host) -> bool:
         """A node of a cluster that was whole is frozen."""
         state = host.running()
         return state.running and state.paused

@@ -3,9 +3,8 @@
 from typing import TYPE_CHECKING, Any
 
 from brownout.databases.adapter import Quiescing
-from brownout.faults.acts import Act, Evidence, evidence_of
+from brownout.faults.act import Act, Evidence, PendingUndo, evidence_of
 from brownout.faults.fault import Fault, NodeFault, NodeUndo
-from brownout.faults.undos import PendingUndo
 from brownout.inventory.model import Node
 from brownout.machine.host import Proof
 
@@ -21,19 +20,19 @@ class QuiesceNode(NodeFault):
     Refused while the cluster is degraded or migrating. Undone by `unquiesce_node`.
     """
 
-    name, act, words, undo = "quiesce_node", "quiesce", "quiesced", "unquiesce_node"
+    name, act, words, undo_name = "quiesce_node", "quiesce", "quiesced", "unquiesce_node"
     module = "aerospike"
     on_host = False
-    said = "quiesce: to {}"
+    summary = "quiesce: to {}"
 
     def check(self, faults: "Faults", node: Node, **arguments: Any) -> None:
         """Never something milder where the database cannot quiesce."""
         _quiescing(faults)
         super().check(faults, node)
 
-    def inflict(self, faults: "Faults", node: Node, **arguments: Any) -> Evidence:
+    def run_unguarded(self, faults: "Faults", node: Node, **arguments: Any) -> Evidence:
         """Mark it; its event is effective with the next recluster, and never without one."""
-        act = Act("break", self.name, node.name, PendingUndo(self.undo, node.name))
+        act = Act("break", self.name, node.name, PendingUndo(self.undo_name, node.name))
         entry = faults.begin(act)
         proof = faults.attempt(entry, lambda: self.do(faults, node))
         if proof.already:
@@ -55,9 +54,9 @@ class Recluster(Fault):
     name, act, words = "recluster", "quiesce", "the cluster formed anew"
     module = "aerospike"
     node, takes_node = None, False
-    said = "recluster: to every node"
+    summary = "recluster: to every node"
 
-    def carry_out(self, faults: "Faults", node: None = None) -> Evidence:
+    def run(self, faults: "Faults", node: None = None) -> Evidence:
         """Give every quiesce before it its effect; with none it breaks nothing, and is a mend."""
         adapter, waiting = _quiescing(faults), faults.awaiting_effect
         act = Act("break" if waiting else "mend", self.name, None)
@@ -77,7 +76,7 @@ class UnquiesceNode(NodeUndo):
     name, act, words = "unquiesce_node", "unquiesce", "given its work back"
     module = "aerospike"
     on_host = False
-    said = "quiesce-undo: to {}, recluster: to every node"
+    summary = "quiesce-undo: to {}, recluster: to every node"
 
     def do(self, faults: "Faults", node: Node) -> Proof:
         """Undo the quiesce and form the cluster anew."""

@@ -12,10 +12,12 @@ from typing import Any, TypeVar
 from brownout.base import plugins
 from brownout.base.errors import ConfigurationError
 from brownout.databases.adapter import Adapter, Support
+from brownout.databases.scenarios import act_of
 from brownout.faults.fault import Action, Fault, Undo
 from brownout.inventory.model import Cluster
 
-__all__ = ["actions", "by_act", "faults", "find", "supports", "undo", "undos", "words"]
+__all__ = ["actions", "by_act", "faults", "find", "supports", "undo_named", "undos"]
+__all__ += ["words"]
 
 logger = logging.getLogger("chaostoolkit")
 
@@ -34,7 +36,7 @@ def find(name: str) -> Action:
     return found
 
 
-def undo(name: str) -> Undo | None:
+def undo_named(name: str) -> Undo | None:
     """Return the undo that events call `name`; None for one that this installation lacks."""
     return undos().get(name)
 
@@ -47,10 +49,12 @@ def by_act(act: str) -> Fault | None:
 def supports(need: str, cluster: Cluster, adapter: Adapter) -> Support | None:
     """Return whether `cluster` can do a `need` of an experiment: an act, or else a scenario.
 
-    None where nobody can tell before it is tried.
+    None where that is not known before it is tried.
     """
-    fault = by_act(need)
-    return adapter.supports(need) if fault is None else fault.supports(cluster, adapter)
+    act = act_of(need)
+    undo = next((undo for undo in undos().values() if undo.act == act), None)
+    action = by_act(need) or by_act(act) or undo
+    return adapter.supports(need) if action is None else action.supports(cluster, adapter)
 
 
 def words(name: str) -> str:

@@ -3,9 +3,8 @@
 from typing import TYPE_CHECKING, Any
 
 from brownout.databases.resize import Adjustable
-from brownout.faults.acts import Act, Evidence
+from brownout.faults.act import Act, Evidence, PendingUndo
 from brownout.faults.fault import Fault, Undo
-from brownout.faults.undos import PendingUndo
 from brownout.inventory.model import Node
 
 if TYPE_CHECKING:
@@ -17,17 +16,17 @@ __all__ = ["Adjust", "AdjustAgain", "give"]
 class Adjust(Fault):
     """Give a setting of the cluster, or of `node`, another value. Put back by the rollback."""
 
-    name, act, words, undo = "adjust", "adjust", "a setting changed", "adjust"
+    name, act, words, undo_name = "adjust", "adjust", "a setting changed", "adjust"
     module, node = "", None  # each setting has an action of its own
 
-    def carry_out(self, faults: "Faults", node: Node | None, setting: str, value: Any) -> Evidence:
+    def run(self, faults: "Faults", node: Node | None, setting: str, value: Any) -> Evidence:
         """Change it; the value that it had is put back."""
         adapter = _adjustable(faults, setting)
         felt = adapter.is_felt(setting)
         objections = adapter.objections_to_adjust(setting, value, node)
         faults.check_change(self.act, node, objections, whole=felt)
         before, where = adapter.setting(setting, node), node.name if node else None
-        leaves = PendingUndo(self.undo, where, setting, before)
+        leaves = PendingUndo(self.undo_name, where, setting, before)
         evidence = _set(faults, "break" if felt else "change", setting, value, node, leaves)
         if node is None and not felt:
             faults.given[setting] = value
@@ -43,9 +42,9 @@ class AdjustAgain(Undo):
     def put_back(self, faults: "Faults", pending: PendingUndo) -> None:
         """Give it the value before."""
         node = faults.cluster.node(pending.node) if pending.node else None
-        self.carry_out(faults, node, pending.setting, pending.value)
+        self.run(faults, node, pending.setting, pending.value)
 
-    def carry_out(self, faults: "Faults", node: Node | None, setting: str, value: Any) -> Evidence:
+    def run(self, faults: "Faults", node: Node | None, setting: str, value: Any) -> Evidence:
         """Give it that value."""
         return give(faults, "mend", setting, value, node)
 
@@ -72,7 +71,7 @@ def _set(
     adapter, where = _adjustable(faults, setting), node.name if node else None
     told = {"setting": setting, "value": value}
     act = Act(type, "adjust", where, leaves, told, setting)
-    return faults.carry_out(act, lambda: adapter.adjust(setting, value, node))
+    return faults.perform(act, lambda: adapter.adjust(setting, value, node))
 
 
 def _adjustable(faults: "Faults", setting: str) -> Adjustable:

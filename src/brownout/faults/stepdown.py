@@ -21,12 +21,13 @@ class StepDownPrimary(NodeFault):
     says how long that took. The old primary goes on as a secondary, so nothing stays broken.
     """
 
-    name, act, words, undo = "step_down_primary", "stepdown", "told to step down", "undrain_node"
+    name, act, words = "step_down_primary", "stepdown", "told to step down"
+    undo_name = "undrain_node"
     module = "mongodb"
     on_host, takes_node, stays = False, False, False
-    said = "have {} hand over: another member takes over"
+    summary = "have {} hand over: another member takes over"
 
-    def objections(self, faults: "Faults", node: Node, catch_up_s: int = 10) -> list[str]:
+    def why_not_now(self, faults: "Faults", node: Node, catch_up_s: int = 10) -> list[str]:
         """Raise `Unsupported` for a database without a primary that hands over."""
         if not isinstance(faults.adapter, SteppingDown):
             raise faults.unsupported(self.act)

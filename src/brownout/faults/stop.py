@@ -4,13 +4,11 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from brownout.base.errors import ConfigurationError
-from brownout.databases.adapter import Adapter
 from brownout.databases.start import start
-from brownout.faults.acts import Evidence
+from brownout.faults.act import FINISH_WIPE, PROCESS, Evidence
 from brownout.faults.fault import Arguments, NodeFault, NodeUndo
-from brownout.faults.undos import FINISH_WIPE, PROCESS
 from brownout.faults.wipe import check_wipes
-from brownout.inventory.model import Cluster, Node
+from brownout.inventory.model import Node
 from brownout.machine.host import Host, Proof
 
 if TYPE_CHECKING:
@@ -22,7 +20,7 @@ __all__ = ["StartNode", "StopNode", "Stopping"]
 class Stopping(NodeFault):
     """What ends a node's process, which `start_node` undoes."""
 
-    undo = "start_node"
+    undo_name = "start_node"
 
     def check(self, faults: "Faults", node: Node, **arguments: Any) -> None:
         """A node that is to be wiped then is stopped only where that will be allowed."""
@@ -39,14 +37,14 @@ class StopNode(Stopping):
     name, act, words = "stop_node", "stop", "stopped"
     command = "stop"
 
-    def carry_out(self, faults: "Faults", node: Node, **arguments: Any) -> Evidence:
+    def run(self, faults: "Faults", node: Node, **arguments: Any) -> Evidence:
         """Stop it in order, or kill it."""
         mode = arguments.get("mode", "clean")
         if mode not in ("clean", "kill"):
             raise ConfigurationError(f"mode: found {mode!r}, wanted clean or kill")
         if mode == "kill":
-            return faults.do("kill_node", node)
-        return super().carry_out(faults, node)
+            return faults.run("kill_node", node)
+        return super().run(faults, node)
 
     def do(self, faults: "Faults", node: Node, mode: str = "clean") -> Proof:
         """Have it end as its own service would; proven when its process is gone.
@@ -61,12 +59,9 @@ class StopNode(Stopping):
         took = {"gone_after_s": round(gone.effective_monotonic - told, 3)}
         return Proof(told, 0.0, {**gone.evidence, **took})
 
-    def told(
-        self, cluster: Cluster, adapter: Adapter | None, node: Node | None, arguments: Arguments
-    ) -> list[str] | None:
+    def verb(self, arguments: Arguments) -> str:
         """Return the command of its mode."""
-        mode = str(arguments.get("mode", "clean"))
-        return self.line(adapter, node, "kill" if mode == "kill" else "stop")
+        return "kill" if arguments.get("mode") == "kill" else "stop"
 
 
 class StartNode(NodeUndo):
@@ -75,7 +70,7 @@ class StartNode(NodeUndo):
     name, act, words = "start_node", "start", "started"
     command, rank = "start", PROCESS
 
-    def carry_out(self, faults: "Faults", node: Node, **arguments: Any) -> Evidence:
+    def run(self, faults: "Faults", node: Node, **arguments: Any) -> Evidence:
         """Start it. A wipe that was cut short is finished first, or the node stays stopped.
 
         A server does not start on half of its files.
@@ -83,13 +78,13 @@ class StartNode(NodeUndo):
         for pending in faults.pending:
             if pending.action == FINISH_WIPE and pending.node == node.name:
                 faults.undo(pending)
-        return super().carry_out(faults, node)
+        return super().run(faults, node)
 
     def do(self, faults: "Faults", node: Node) -> Proof:
         """Start its process; proven when it exists and did not end at once."""
-        emptied = faults.acts.began("wipe_node", node.name)
+        emptied = faults.has_begun("wipe_node", node.name)
         return start(node, faults.host(node), faults.adapter, emptied)
 
-    def is_due(self, host: Host) -> bool:
+    def is_due(self, node: Node, host: Host) -> bool:
         """A node of a cluster that was whole does not run."""
         return not host.running().running

@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING, Any
 
 from brownout.base.errors import ClusterError
 from brownout.base.wait import wait_until
-from brownout.databases.adapter import Supervised
-from brownout.faults.acts import Act, Evidence
-from brownout.faults.fault import NodeFault, NodeUndo
-from brownout.faults.undos import PROCESS
-from brownout.inventory.model import Node
-from brownout.machine.host import Host, Proof, supervising_host
+from brownout.databases.adapter import Adapter, Supervised, Support
+from brownout.faults.act import PROCESS, Act, Evidence
+from brownout.faults.fault import Arguments, NodeFault, NodeUndo
+from brownout.inventory.model import Cluster, Node
+from brownout.machine import supervisor
+from brownout.machine.host import Host, Proof
 
 if TYPE_CHECKING:
     from brownout.faults.faults import Faults
@@ -30,27 +30,34 @@ class KillSupervisor(NodeFault):
     """
 
     name, act, words = "kill_supervisor", "supervisor", "left without its supervisor"
-    undo, command = "start_supervisor", "kill_supervisor"
+    undo_name = "start_supervisor"
 
-    def ready(self, node: Node) -> object:
-        """Return the node's host; raises `Unsupported` where it cannot kill one without the other.
+    def supports(self, cluster: Cluster, adapter: Adapter) -> Support | None:
+        """A database without supervisors has none to lose."""
+        if not isinstance(adapter, Supervised):
+            return Support(False, f"{cluster.database} has no supervisor beside its server")
+        return super().supports(cluster, adapter)
 
-        Such are hosts that know a node only as a whole.
-        """
-        return supervising_host(node)
+    def why_not_on(self, node: Node, host: Host) -> str:
+        """Return why its own process cannot be killed alone; empty if it can."""
+        return supervisor.why_not(host.shell())
 
-    def objections(self, faults: "Faults", node: Node, of_a_replica: bool = False) -> list[str]:
+    def would(self, adapter: Adapter, node: Node, host: Host, arguments: Arguments) -> str:
+        """Return which process would be killed."""
+        return supervisor.plan(host.shell())
+
+    def why_not_now(self, faults: "Faults", node: Node, of_a_replica: bool = False) -> list[str]:
         """Return why it would do something else than asked, or harm more."""
         if not isinstance(faults.adapter, Supervised):
             raise faults.unsupported(self.act)
-        found = faults.adapter.objections_to_orphan(node, of_a_replica)
-        if not supervising_host(node).supervised():
-            found.append(f"`{node.name}` supervises no server that runs and would go on")
-        return found
+        objections = faults.adapter.objections_to_orphan(node, of_a_replica)
+        if not supervisor.servers(faults.host(node).shell()):
+            objections.append(f"`{node.name}` supervises no server that runs and would stay")
+        return objections
 
     def do(self, faults: "Faults", node: Node, of_a_replica: bool = False) -> Proof:
         """Kill its supervisor; proven when that is gone and its server still runs."""
-        return supervising_host(node).kill_supervisor()
+        return supervisor.kill(faults.host(node).shell())
 
 
 class StartSupervisor(NodeUndo):
@@ -62,15 +69,15 @@ class StartSupervisor(NodeUndo):
     name, act, words = "start_supervisor", "start", "given its supervisor back"
     command, rank = "start", PROCESS
 
-    def carry_out(self, faults: "Faults", node: Node, **arguments: Any) -> Evidence:
+    def run(self, faults: "Faults", node: Node, **arguments: Any) -> Evidence:
         """Start it; then see what the supervisor makes of the server that went on without it."""
-        self.ready(node)
+        faults.check_here(self, node)
         act = Act("mend", self.name, node.name)
-        return faults.carry_out(
+        return faults.perform(
             act, lambda: self.do(faults, node), lambda: self._await_member(faults, node)
         )
 
-    def is_in_place(self, host: Host, proof: Evidence) -> bool:
+    def is_in_place(self, node: Node, host: Host, proof: Evidence) -> bool:
         """The supervisor does not run."""
         return not host.running().running
 
@@ -81,17 +88,17 @@ class StartSupervisor(NodeUndo):
     def _await_member(self, faults: "Faults", node: Node) -> dict[str, Any]:
         """Wait until it is a secondary, or the only primary: before, it may still be an orphan."""
 
-        def found() -> str:
+        def state_as_member() -> str:
             members = {member.node: member for member in faults.adapter.members()}
             own, others = members.pop(node.name), members.values()
             alone = all(other.role != "primary" for other in others)
             joined = own.role == "secondary" or (own.role == "primary" and alone)
             return own.state if joined and own.healthy else ""
 
-        state = wait_until(found, _MEMBER_WITHIN_S, _POLL_S)
+        state = wait_until(state_as_member, _MEMBER_WITHIN_S, _POLL_S)
         if not state:
             raise ClusterError(
-                f"node `{node.name}` is no member of its cluster {_MEMBER_WITHIN_S:.0f} s after "
+                f"node `{node.name}` is not a member of its cluster {_MEMBER_WITHIN_S:.0f} s after "
                 "its supervisor was started",
                 "look at the supervisor's log",
             )

@@ -9,51 +9,17 @@ first.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
+from brownout.faults import registry
+from brownout.faults.act import FINISH_WIPE, PROCESS, Pending, PendingUndo
 from brownout.inventory.model import Node
 from brownout.run.events import Event
 
-if TYPE_CHECKING:
-    from brownout.faults.fault import Undo
+__all__ = ["add", "away", "breaks", "broken", "by_place", "changed", "describe", "in_order", "left"]
+__all__ += ["members", "resolve", "resolves", "serving"]
 
-__all__ = ["FINISH_WIPE", "PROCESS", "Pending", "PendingUndo", "add", "away", "breaks", "broken"]
-__all__ += ["by_place", "changed", "describe", "in_order", "left", "members", "resolve"]
-__all__ += ["resolves", "serving"]
-
-Pending = tuple["PendingUndo", ...]
-
-#: The rank of what puts a process right: it is stopped or paused, so the later one replaces the
-#: earlier one. What is below comes before it, what is above after.
-PROCESS = 1
-#: The undo of a wipe that began and is not proven to be done; its value is the directories.
-FINISH_WIPE = "finish_wipe"
 _THEN = " then "
-
-
-@dataclass(frozen=True, slots=True)
-class PendingUndo:
-    """One undo to be done: `PendingUndo("start_node", "n1")`, `PendingUndo("adjust", None, …, 2)`.
-
-    `action` is the name of an `Undo`, `node` the node or None for the cluster. `setting` tells
-    several of one name apart, and `value` is what the undo needs to know.
-    """
-
-    action: str
-    node: str | None
-    setting: str = ""
-    value: Any = None
-
-    def event(self) -> dict[str, Any]:
-        """Return it as the `undo` of an event."""
-        undo = {"action": self.action, "setting": self.setting, "value": self.value}
-        return {key: value for key, value in undo.items() if value not in ("", None)}
-
-    def is_for(self, action: str, node: str | None, setting: str = "") -> bool:
-        """Return whether doing this resolves it."""
-        return (self.action, self.node, self.setting) == (action, node, setting)
 
 
 def add(pending: Sequence[PendingUndo], new: PendingUndo) -> Pending:
@@ -81,8 +47,8 @@ def resolves(
     pending: Sequence[PendingUndo], action: str, node: str | None, setting: str = ""
 ) -> bool:
     """Return whether a fault of this name puts back what is pending, and so leaves nothing."""
-    known = _known(action)
-    same_name = known is not None and known.same_name
+    undo = registry.undo_named(action)
+    same_name = undo is not None and undo.same_name
     return not same_name and any(each.is_for(action, node, setting) for each in pending)
 
 
@@ -121,8 +87,8 @@ def _begun(wipe: Event) -> tuple[Path, ...]:
 
 def _may_resolve(event: Event) -> bool:
     """A value is put back only by a mend; a node that was added may be removed by a fault."""
-    known = _known(event.name)
-    return event.type == "mend" or known is None or not known.same_name
+    undo = registry.undo_named(event.name)
+    return event.type == "mend" or undo is None or not undo.same_name
 
 
 def broken(pending: Iterable[PendingUndo]) -> dict[str, str]:
@@ -137,14 +103,14 @@ def away(pending: Iterable[PendingUndo]) -> dict[str, str]:
 
 def breaks(pending: PendingUndo) -> bool:
     """Return whether nodes are broken while it is pending; of one that nobody knows, yes."""
-    known = _known(pending.action)
-    return known is None or known.breaks
+    undo = registry.undo_named(pending.action)
+    return undo is None or undo.breaks
 
 
 def serving(action: str) -> bool:
     """Return whether the node or cluster serves as a whole while the undo `action` is pending."""
-    known = _known(action)
-    return not action or (known is not None and (known.serves or not known.breaks))
+    undo = registry.undo_named(action)
+    return not action or (undo is not None and (undo.serves or not undo.breaks))
 
 
 def by_place(pending: Iterable[PendingUndo]) -> dict[str, str]:
@@ -197,16 +163,10 @@ def _replaces(new: PendingUndo, old: PendingUndo) -> bool:
 
 
 def _rank(pending: PendingUndo) -> int:
-    known = _known(pending.action)
-    return PROCESS + 1 if known is None else known.rank
+    undo = registry.undo_named(pending.action)
+    return PROCESS + 1 if undo is None else undo.rank
 
 
 def _words(pending: PendingUndo) -> str:
-    known = _known(pending.action)
-    return pending.action if known is None else known.describe(pending)
-
-
-def _known(action: str) -> "Undo | None":
-    from brownout.faults import registry
-
-    return registry.undo(action)
+    undo = registry.undo_named(pending.action)
+    return pending.action if undo is None else undo.describe(pending)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from brownout.base.errors import BrownoutError
-from brownout.faults.undos import PendingUndo
+from brownout.faults.act import PendingUndo
 from brownout.machine.host import Proof
 from brownout.run import contract
 from brownout.run.contract import Breach

@@ -8,10 +8,9 @@ from brownout.base.errors import BrownoutError, Refused, UndoFailed
 from brownout.databases.adapter import Adapter, Identified
 from brownout.databases.places import Elsewhere, Unnamed
 from brownout.faults import guards
-from brownout.faults.acts import Act, Evidence
+from brownout.faults.act import FINISH_WIPE, Act, Evidence, PendingUndo
 from brownout.faults.fault import Fault, HostAction, Undo
 from brownout.faults.guards import Guard
-from brownout.faults.undos import FINISH_WIPE, PendingUndo
 from brownout.inventory.model import Cluster, Node
 from brownout.machine.host import Host
 from brownout.run.contract import DATA
@@ -120,7 +119,7 @@ class WipeNode(HostAction, Fault):
     the node again from the others.
     """
 
-    name, act, words, undo = "wipe_node", "wipe", "wiped", "start_node"
+    name, act, words, undo_name = "wipe_node", "wipe", "wiped", "start_node"
     command = "wipe"
 
     def directories(self, adapter: Adapter, node: Node) -> Sequence[Path]:
@@ -137,7 +136,7 @@ class WipeNode(HostAction, Fault):
         lost = faults.would_lose(faults.gone(node), _ANSWERED_WITHIN_S * wanted)
         guards.refuse(guards_of_wipe(cluster, faults.adapter, host, node, lost))
 
-    def carry_out(self, faults: "Faults", node: Node) -> Evidence:
+    def run(self, faults: "Faults", node: Node) -> Evidence:
         """Ask the guards, and write the intent between the last check and the first removal.
 
         A wipe without an intent never began, and is never finished.
@@ -145,7 +144,7 @@ class WipeNode(HostAction, Fault):
         self._check(faults, node)
         directories = faults.adapter.data_directories(node)
         named = {"directories": [str(each) for each in directories], "began": True}
-        act = Act("break", self.name, node.name, PendingUndo(self.undo, node.name), named)
+        act = Act("break", self.name, node.name, PendingUndo(self.undo_name, node.name), named)
         entries: list[int] = []
 
         def began() -> None:
@@ -156,7 +155,7 @@ class WipeNode(HostAction, Fault):
             proof = faults.host(node).wipe(directories, began)
         except BrownoutError as error:
             for entry in entries:
-                faults.acts.failed(entry, error)
+                faults.note_failure(entry, error)
             raise
         faults.resolve(FINISH_WIPE, node.name)
         faults.wipes.add(node, directories)
@@ -201,7 +200,7 @@ class FinishWipe(Undo):
             of_undo = faults.guards_of_undo(self.act, node.name)
             lost = faults.would_lose(faults.gone(node), _HEALED_WITHIN_S)
             guards.refuse([*of_undo, *guards.of_wipe(faults.cluster, node.name, lost, "")])
-            self.carry_out(faults, node, named)
+            self.run(faults, node, named)
         except BrownoutError as error:
             raise UndoFailed(
                 f"node `{node.name}` is left stopped: its wipe began and was cut short, so it "
@@ -210,10 +209,10 @@ class FinishWipe(Undo):
                 "start it, and heal again",
             ) from error
 
-    def carry_out(self, faults: "Faults", node: Node, directories: Sequence[Path]) -> Evidence:
+    def run(self, faults: "Faults", node: Node, directories: Sequence[Path]) -> Evidence:
         """Empty them; the guards were asked."""
         act = Act("mend", self.name, node.name)
-        return faults.carry_out(act, lambda: faults.host(node).wipe(directories, finishing=True))
+        return faults.perform(act, lambda: faults.host(node).wipe(directories, finishing=True))
 
 
 def _named(adapter: Adapter, node: Node, recorded: Sequence[Path]) -> Sequence[Path]:

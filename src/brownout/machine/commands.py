@@ -21,6 +21,7 @@ __all__ = [
     "Answer",
     "Completed",
     "LocalRunner",
+    "Program",
     "Runner",
     "Script",
     "answer",
@@ -134,6 +135,21 @@ class Script(str):
 
     body: str
     arguments: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A script that a login may be allowed by itself: its `body`, and which arguments it may have.
+
+    `check` is shell that returns 0 where the arguments are about the node (`ssh.helpers` has the
+    functions and variables for it). `act` is the act for which it changes something, empty where it
+    only looks; `undone_by` the act that undoes that.
+    """
+
+    body: str
+    check: str = "[ $# = 0 ]"
+    act: str = ""
+    undone_by: str = ""
 
 
 def script(body: str, *arguments: object) -> Script:

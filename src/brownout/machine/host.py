@@ -4,6 +4,7 @@ A host knows no database. Each act proves its effect before it returns, is safe 
 has its opposite: stop and start, pause and resume.
 """
 
+import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,21 +13,24 @@ from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 from brownout.base import plugins
 from brownout.base.errors import ConfigurationError, Unsupported
 from brownout.inventory.model import HostSpec, Node
+from brownout.machine.commands import Runner
 from brownout.machine.footprint import Footprint
+from brownout.machine.network import Network
+from brownout.machine.processes import Process
 
 __all__ = [
     "Connection",
     "Host",
-    "Partitioning",
     "ProcessState",
     "Proof",
     "Restricted",
+    "Shell",
     "StopMode",
+    "already",
     "host_class",
     "host_for",
+    "unavailable_hosts",
 ]
-__all__ += ["Delaying", "Supervising", "delaying_host", "partitioning_host", "unavailable_hosts"]
-__all__ += ["supervising_host"]
 
 StopMode = Literal["clean", "kill"]
 
@@ -47,6 +51,11 @@ class Proof:
     evidence: Mapping[str, Any] = field(default_factory=dict)
     skipped: bool = False
     already: bool = False
+
+
+def already(evidence: dict[str, Any]) -> Proof:
+    """Return the proof that nothing had to be done."""
+    return Proof(time.monotonic(), 0.0, evidence, already=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +82,23 @@ class ProcessState:
         return f"{'paused' if self.paused else 'running'}, pid {self.pid}"
 
 
+@dataclass(frozen=True, slots=True)
+class Shell:
+    """Where the scripts run that see a node's process, that process, and a switch's limit.
+
+    `undo_after_s` is how long a switch waits where no limit is given. `process` is None while the
+    node does not run. `unit` is the systemd unit that runs it, empty where none is known;
+    `server_directory` is where the server of a supervised node works.
+    """
+
+    node: str
+    runner: Runner
+    process: Process | None
+    undo_after_s: float
+    unit: str = ""
+    server_directory: Path | None = None
+
+
 class Host(Protocol):
     """One node's way to its process and its files.
 
@@ -96,6 +122,22 @@ class Host(Protocol):
         """Return whether the node's process has the other end of `connection`.
 
         False where that of another node has it, None where that cannot be told.
+        """
+        ...
+
+    def shell(self) -> Shell:
+        """Return where scripts run beside the node's process.
+
+        Faults that are not this protocol's own act through it. Raises `Unsupported` where no
+        script can act on the process there.
+        """
+        ...
+
+    def network(self) -> Network:
+        """Return the network that the node sees, for what cuts it off or slows it.
+
+        Raises `Unsupported` with what is missing where that cannot be changed for it alone;
+        nothing is touched.
         """
         ...
 
@@ -149,9 +191,7 @@ class Host(Protocol):
     def would(self, act: str, directories: Sequence[Path] = ()) -> str:
         """Return the command or call that `act` would be, for a plan; nothing is touched.
 
-        `act` is stop, kill, pause, resume, start, wipe or reboot, of a `Partitioning` host
-        partition and join too, of a `Delaying` one delay and undelay, of a `Supervising` one
-        kill_supervisor; `directories` are a wipe's.
+        `act` is stop, kill, pause, resume, start, wipe or reboot; `directories` are a wipe's.
         """
         ...
 
@@ -179,83 +219,13 @@ class Host(Protocol):
 
 
 @runtime_checkable
-class Partitioning(Protocol):
-    """What a host has besides whose node can be cut off from others, and joined to them again."""
-
-    def why_no_partition(self) -> str:
-        """Return why this node cannot be cut off; empty if it can. Nothing is touched."""
-        ...
-
-    def partition(self, addresses: Sequence[str], undo_after_s: float | None = None) -> Proof:
-        """Cut the node off from these `host:port`, both ways and from every port of theirs.
-
-        Everybody else still reaches it. The node joins them again by itself after `undo_after_s`
-        seconds (a default of the host's where none are given), without us.
-        """
-        ...
-
-    def heal_partition(self) -> Proof:
-        """Let the node reach everybody again; proven by the kernel's routes."""
-        ...
-
-    def cut_off(self) -> list[str]:
-        """Return the addresses that the node is cut off from now."""
-        ...
-
-
-@runtime_checkable
-class Delaying(Protocol):
-    """What a host has besides whose node can be made slow to reach, and as fast as before."""
-
-    def why_no_delay(self) -> str:
-        """Return why this node cannot be slowed; empty if it can. Nothing is touched."""
-        ...
-
-    def delay(self, latency_ms: int, jitter_ms: int, undo_after_s: float | None = None) -> Proof:
-        """Have what the node sends arrive `latency_ms`, plus or minus `jitter_ms`, later.
-
-        Where its kernel does it, the node undoes it by itself after `undo_after_s` seconds (a
-        default of the host's where none are given), without us.
-        """
-        ...
-
-    def undelay(self) -> Proof:
-        """Have it arrive as before; proven by reading it back."""
-        ...
-
-    def delayed(self) -> str:
-        """Return in words by what the node is slowed now; empty for nothing."""
-        ...
-
-
-@runtime_checkable
-class Supervising(Protocol):
-    """What a host has besides that can kill a node's own process and let its server go on."""
-
-    def why_no_supervisor(self) -> str:
-        """Return why its own process cannot be killed alone; empty if it can. Touches nothing."""
-        ...
-
-    def supervised(self) -> list[int]:
-        """Return the ids of the servers that the node's own process supervises now."""
-        ...
-
-    def kill_supervisor(self) -> Proof:
-        """Kill the node's own process (SIGKILL) and nothing else; undone by `start`.
-
-        Proven when it is gone and every server of `supervised` still runs.
-        """
-        ...
-
-
-@runtime_checkable
 class Restricted(Protocol):
     """What a host has besides whose login may be allowed some acts and not others."""
 
     def missing_rights(self, acts: Collection[str]) -> list[str]:
         """Return in words what the login lacks for `acts`; nothing where it may do all of them.
 
-        `acts` are those of `would`, and `start`.
+        `acts` are the words of faults and undos, as `partition` and `start`.
         """
         ...
 
@@ -281,49 +251,4 @@ def host_for(node: Node) -> Host:
             "add `host:` with how to reach its process (docs/clusters.md)",
         )
     host: Host = host_class(node.host.kind)(node)
-    return host
-
-
-def partitioning_host(node: Node) -> Partitioning:
-    """Return the host of `node` if it can cut the node off, now and here.
-
-    Raises `Unsupported` with the reason if it cannot; nothing was touched.
-    """
-    host = host_for(node)
-    if not isinstance(host, Partitioning):
-        kind = node.host.kind if node.host else "none"
-        raise Unsupported(f"node `{node.name}`: a host of kind {kind} cannot cut it off")
-    if reason := host.why_no_partition():
-        raise Unsupported(reason)
-    return host
-
-
-def delaying_host(node: Node) -> Delaying:
-    """Return the host of `node` if it can slow the node, now and here.
-
-    Raises `Unsupported` with the reason if it cannot; nothing was touched.
-    """
-    host = host_for(node)
-    if not isinstance(host, Delaying):
-        kind = node.host.kind if node.host else "none"
-        raise Unsupported(f"node `{node.name}`: a host of kind {kind} cannot slow it")
-    if reason := host.why_no_delay():
-        raise Unsupported(reason)
-    return host
-
-
-def supervising_host(node: Node) -> Supervising:
-    """Return the host of `node` if it can kill the node's supervisor alone, now and here.
-
-    Raises `Unsupported` with the reason if it cannot; nothing was touched.
-    """
-    host = host_for(node)
-    if not isinstance(host, Supervising):
-        kind = node.host.kind if node.host else "none"
-        raise Unsupported(
-            f"node `{node.name}`: a host of kind {kind} knows the node as a whole, and cannot kill "
-            "its supervisor alone"
-        )
-    if reason := host.why_no_supervisor():
-        raise Unsupported(reason)
     return host

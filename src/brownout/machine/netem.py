@@ -22,17 +22,26 @@ The node undoes it by itself after a limit, by a dead man's switch in its own ne
 """
 
 import re
-import time
-from collections.abc import Sequence
 from typing import Any
 
 from brownout.base.errors import ConfigurationError, HostError, Unsupported
-from brownout.machine import deadman, network
-from brownout.machine.commands import Answer, Completed, LocalRunner, Runner, answer, script
+from brownout.machine import deadman
+from brownout.machine.commands import (
+    Answer,
+    Completed,
+    LocalRunner,
+    Program,
+    Runner,
+    answer,
+    script,
+)
 from brownout.machine.host import Proof
 from brownout.machine.moments import bracket
+from brownout.machine.network import Network
+from brownout.machine.network import why_not as why_no_namespace
 
-__all__ = ["MARK", "SCRIPTS", "Netem", "check_size", "disarm", "in_words", "why_not"]
+__all__ = ["MARK", "SCRIPTS", "check_size", "clear", "delay_now", "disarm", "in_words"]
+__all__ += ["interface_in_words", "slow", "why_not", "why_not_here"]
 
 MARK = "brownout-undo-delay"
 #: What is wanted on the node, and the Debian packages that have it.
@@ -151,17 +160,28 @@ _DISARM = f'{_FUNCTIONS}\ndisarm "$(armed)"\n'
 _DELAY = re.compile(r"netem b81: .*?delay ([\d.]+)(us|ms|s)(?: +([\d.]+)(us|ms|s))?")
 _MS = {"us": 0.001, "ms": 1.0, "s": 1000.0}
 #: What may run as a program of its own, by name (`ssh.helpers`).
-SCRIPTS = {"why-no-delay": _WHY_NOT, "delay": _SLOW, "undelay": _CLEAR, "delayed": _SHOW}
+SCRIPTS = {
+    "why-no-delay": Program(_WHY_NOT, '[ -z "$1" ] && [ "$2" = "$may_address" ]'),
+    "delay": Program(
+        _SLOW,
+        "may_numbers \"$1\" || return 1; case $2 in ''|-*|*[!A-Za-z0-9._@:-]*) return 1;; esac; "
+        'shift 2; may_numbers "$@"',
+        act="delay",
+        undone_by="undelay",
+    ),
+    "undelay": Program(_CLEAR, act="undelay"),
+    "delayed": Program(_SHOW),
+}
 
 
-def why_not() -> str:
+def why_not_here() -> str:
     """Return why this machine cannot slow a node's packets; empty if it can.
 
     It is tried, in a network namespace that nothing is in and that ends with the try. A kernel
     that has netem as a module loads it.
     """
     runner = LocalRunner()
-    return network.why_not() or _lacking(_asked(runner, "lo", ""), runner)
+    return why_no_namespace() or _lacking(_asked(runner, "lo", ""), runner)
 
 
 def disarm(runner: Runner) -> None:
@@ -186,109 +206,85 @@ def in_words(found: dict[str, int], by: str) -> str:
     return f"{found['latency']} ms{spread} by {by}" if found else ""
 
 
-class Netem:
-    """The way out of the machine, or of the namespace, that `runner` runs scripts on.
+def why_not(network: Network) -> str:
+    """Return why what the node sends cannot be slowed; empty if it can."""
+    return _way_out(network)[0]
 
-    The `interface` is the one that has the node's `address`, if none is given, and that of the
-    default route where none has. `undo_after_s` is the limit of a switch where none is given;
-    `known` is why it cannot be slowed, where that is known beforehand.
+
+def slow(
+    network: Network, latency_ms: int, jitter_ms: int, undo_after_s: float | None = None
+) -> Proof:
+    """Slow it by so much, whatever it was slowed by before; the switch is armed before.
+
+    What the node sends from the TCP port by which we come is not slowed. It is as fast as before
+    by itself after `undo_after_s` seconds (the network's own limit where none are given).
     """
+    check_size(latency_ms, jitter_ms)
+    reason, interface = _way_out(network)
+    if reason:
+        raise Unsupported(reason)
+    limit_s = undo_after_s or network.undo_after_s
+    spared = [network.way_in().port] if network.way_in else []
+    words = (f"{limit_s:g}", interface, latency_ms, jitter_ms, *spared)
+    done = network.runner.run(script(_SLOW, *words))
+    reply = answer(done, "slowing what the node sends", network.runner.where)
+    there, wanted = _delay(reply, "qdisc"), {"latency": latency_ms, "jitter": jitter_ms}
+    if there != wanted:
+        raise HostError(f"node `{network.node}`: found {there}, wanted {wanted}")
+    evidence = {
+        "state": "slowed",
+        "by": "netem",
+        "latency_ms": latency_ms,
+        "jitter_ms": jitter_ms,
+        "interface": interface,
+        **({"spared_ports": spared} if spared else {}),
+        "undo_after_s": limit_s,
+        "undo_pid": reply.number("switch"),
+    }
+    return _proof(done, reply, evidence, _delay(reply, "was") == wanted)
 
-    def __init__(
-        self,
-        node: str,
-        runner: Runner,
-        undo_after_s: float,
-        address: str = "",
-        interface: str = "",
-        known: str = "",
-    ) -> None:
-        self._node, self._runner, self._undo_after_s = node, runner, undo_after_s
-        self._address, self._interface, self._known = address, interface, known
 
-    def why_not(self) -> str:
-        """Return why this node cannot be slowed; empty if it can."""
-        return self._way_out()[0]
+def clear(network: Network) -> Proof:
+    """Let the node be as fast as it is, and end the switch; proven by the kernel's word."""
+    evidence: dict[str, Any] = {"state": "not slowed", "by": "netem"}
+    done = network.runner.run(script(_CLEAR), _CLEAR_TIMEOUT_S)
+    reply = answer(done, "ending the delay of what the node sends", network.runner.where)
+    if left := reply.all("qdisc"):
+        raise HostError(f"node `{network.node}` is still slowed by {' | '.join(left)}")
+    if dropped := reply.number("dropped"):
+        evidence["dropped_packets"] = dropped
+    network.leave()
+    return _proof(done, reply, evidence, not reply.all("was"))
 
-    def slow(
-        self,
-        latency_ms: int,
-        jitter_ms: int,
-        undo_after_s: float | None = None,
-        spared: Sequence[int] = (),
-    ) -> Proof:
-        """Slow it by so much, whatever it was slowed by before; the switch is armed before.
 
-        What it sends from one of the TCP ports `spared`, over which we come, is not slowed.
-        """
-        check_size(latency_ms, jitter_ms)
-        reason, interface = self._way_out()
-        if reason:
-            raise Unsupported(reason)
-        limit_s = undo_after_s or self._undo_after_s
-        words = (f"{limit_s:g}", interface, latency_ms, jitter_ms, *spared)
-        done = self._runner.run(script(_SLOW, *words))
-        said = answer(done, "slowing what the node sends", self._runner.where)
-        found, wanted = _delay(said, "qdisc"), {"latency": latency_ms, "jitter": jitter_ms}
-        if found != wanted:
-            raise HostError(f"node `{self._node}`: found {found}, wanted {wanted}")
-        evidence = {
-            "state": "slowed",
-            "by": "netem",
-            "latency_ms": latency_ms,
-            "jitter_ms": jitter_ms,
-            "interface": interface,
-            **({"spared_ports": list(spared)} if spared else {}),
-            "undo_after_s": limit_s,
-            "undo_pid": said.number("switch"),
-        }
-        return _proof(done, said, evidence, _delay(said, "was") == wanted)
+def delay_now(network: Network) -> str:
+    """Return in words by what the node is slowed, as `50 ms ± 5 ms by netem`; empty for nothing."""
+    done = network.runner.run(script(_SHOW))
+    reply = answer(done, "looking at what the node's packets wait for", network.runner.where)
+    return in_words(_delay(reply, "qdisc"), "netem")
 
-    def clear(self) -> Proof:
-        """Let it be as fast as it is, and end the switch; proven by the kernel's word."""
-        evidence: dict[str, Any] = {"state": "not slowed", "by": "netem"}
-        if self._known:
-            return Proof(time.monotonic(), 0.0, evidence, already=True)
-        done = self._runner.run(script(_CLEAR), _CLEAR_TIMEOUT_S)
-        said = answer(done, "letting what the node sends go", self._runner.where)
-        if left := said.all("qdisc"):
-            raise HostError(f"node `{self._node}` is still slowed by {' | '.join(left)}")
-        if dropped := said.number("dropped"):
-            evidence["dropped_packets"] = dropped
-        return _proof(done, said, evidence, not said.all("was"))
 
-    def found(self) -> str:
-        """Return in words by what it is slowed now, as `50 ms ± 5 ms by netem`; or nothing."""
-        if self._known:
-            return ""
-        done = self._runner.run(script(_SHOW))
-        said = answer(done, "looking at what the node's packets wait for", self._runner.where)
-        return in_words(_delay(said, "qdisc"), "netem")
+def interface_in_words(network: Network) -> str:
+    """Return for a plan where the latency is added, and on which interface."""
+    interface = network.interface or "the interface that has its address"
+    return f"netem on {interface} of {network.runner.where}"
 
-    def would(self, act: str) -> str:
-        """Return what `delay` or `undelay` would change."""
-        where = f"netem on {self._interface or 'the interface that has its address'}"
-        if act == "undelay":
-            return f"{self._runner.where}: take the latency from {where}"
-        return f"{self._runner.where}: add latency by {where}"
 
-    def _way_out(self) -> tuple[str, str]:
-        """Return why it cannot be slowed, and the interface by which its packets leave."""
-        if self._known:
-            return self._known, ""
-        said = _asked(self._runner, self._interface, self._address)
-        node, where = f"node `{self._node}`", self._runner.where
-        if reason := _lacking(said, self._runner):
-            return f"{node}: {reason}", ""
-        interface = said.get("interface")
-        if not interface:
-            return f"{node}: no interface of {where} has its address or the default route", ""
-        if foreign := said.all("foreign"):
-            return (
-                f"{node}: {interface} of {where} has a qdisc that somebody configured, which "
-                f"could not be put back: {foreign[0]} (tc qdisc show dev {interface})"
-            ), ""
-        return "", interface
+def _way_out(network: Network) -> tuple[str, str]:
+    """Return why the node cannot be slowed, and the interface by which its packets leave."""
+    reply = _asked(network.runner, network.interface, network.address)
+    node, where = f"node `{network.node}`", network.runner.where
+    if reason := _lacking(reply, network.runner):
+        return f"{node}: {reason}", ""
+    interface = reply.get("interface")
+    if not interface:
+        return f"{node}: no interface of {where} has its address or the default route", ""
+    if foreign := reply.all("foreign"):
+        return (
+            f"{node}: {interface} of {where} has a qdisc that an operator configured, which "
+            f"could not be put back: {foreign[0]} (tc qdisc show dev {interface})"
+        ), ""
+    return "", interface
 
 
 def _asked(runner: Runner, interface: str, address: str) -> Answer:

@@ -1,25 +1,59 @@
-"""The network namespace that a node of this machine may have to itself; a lab makes it."""
+"""The network that a node sees, and the network namespaces of this machine."""
 
 import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from brownout.machine.capabilities import CAP_NET_ADMIN, CAP_SYS_ADMIN, may
-from brownout.machine.commands import LocalRunner
+from brownout.machine.commands import LocalRunner, Runner
 
-__all__ = ["NAMESPACES", "enter", "runner_in", "why_not"]
+__all__ = ["NAMESPACES", "Network", "WayIn", "enter", "is_ours", "runner_in", "why_not"]
 
 #: Where `ip` keeps the namespaces that have a name.
 NAMESPACES = Path("/run/netns")
 
 
+@dataclass(frozen=True, slots=True)
+class WayIn:
+    """How brownout comes to a node's machine: its own address there, and the port that it uses."""
+
+    address: str
+    port: int
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """The network that a node sees: where the scripts run that change it.
+
+    `undo_after_s` is the limit of a switch where none is given. The `interface` is the one that
+    has the node's `address`, if none is named. `way_in` asks how brownout comes to that network,
+    which no fault may cut; None where it does not need it. `leave` takes away what was put there
+    for the scripts, once the network is as it was.
+    """
+
+    node: str
+    runner: Runner
+    undo_after_s: float
+    address: str = ""
+    interface: str = ""
+    way_in: Callable[[], WayIn] | None = None
+    leave: Callable[[], None] = lambda: None
+
+
 def why_not() -> str:
-    """Return why this machine cannot cut a node off for us; empty if it can."""
+    """Return why this machine cannot change a node's network for us; empty if it can."""
     missing = [tool for tool in ("ip", "nft", "nsenter", "setsid") if shutil.which(tool) is None]
     if missing:
         return f"{', '.join(missing)} not found on PATH (Debian: iproute2, nftables, util-linux)"
     if not may(CAP_NET_ADMIN, CAP_SYS_ADMIN):
         return "network namespaces want root, or CAP_NET_ADMIN and CAP_SYS_ADMIN"
     return ""
+
+
+def is_ours(pid: int | None) -> bool:
+    """Return whether a process of this machine is in the network that we are in."""
+    return Path(f"/proc/{pid}/ns/net").stat().st_ino == Path("/proc/self/ns/net").stat().st_ino
 
 
 def enter(namespace: str) -> tuple[str, ...]:

@@ -18,12 +18,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from brownout.base.errors import ConfigurationError, HostError, Refused, Unsupported
+from brownout.inventory.model import Node
 from brownout.machine import deadman
-from brownout.machine.commands import Completed, Runner, answer, last_words, script
-from brownout.machine.host import Proof
+from brownout.machine.commands import Answer, Completed, Program, Runner, answer, last_words, script
+from brownout.machine.host import Host, Proof
 from brownout.machine.moments import bracket
+from brownout.machine.network import Network
 
-__all__ = ["MARK", "SCRIPTS", "NodeNetwork", "disarm"]
+__all__ = ["MARK", "SCRIPTS", "cut", "disarm", "join", "left_on", "peers_cut", "plan_of_cut"]
+__all__ += ["plan_of_join", "undo_on", "why_not"]
 
 MARK = "brownout-undo-partition"
 TABLE = "inet brownout"
@@ -114,87 +117,105 @@ command -v nft >/dev/null && {{ said=$(nft list tables 2>&1) || echo "denied $sa
 true
 """
 #: What may run as a program of its own, by name (`ssh.helpers`).
-SCRIPTS = {"why-no-partition": _WHY_NOT, "partition": _CUT, "join": _JOIN, "partitioned": _SHOW}
+SCRIPTS = {
+    "why-no-partition": Program(_WHY_NOT),
+    "partition": Program(
+        _CUT,
+        'may_numbers "$1" || return 1; case $2 in *[!0-9A-Fa-f.:%\\ ]*) return 1;; esac; shift 2; '
+        'for each; do may_in "$each" "$may_peers" || return 1; done',
+        act="partition",
+        undone_by="join",
+    ),
+    "join": Program(_JOIN, act="join"),
+    "partitioned": Program(_SHOW),
+}
 
 
-class NodeNetwork:
-    """The network that a node sees: that in which `runner` runs scripts.
+def why_not(network: Network) -> str:
+    """Return why a node of `network` cannot be cut off from others; empty if it can."""
+    where = network.runner.where
+    reply = answer(network.runner.run(script(_WHY_NOT)), "looking for what cuts a node off", where)
+    if missing := reply.all("lacks"):
+        names = ", ".join(missing)
+        return f"node `{network.node}`: {names} not found on {where} (Debian: {_PACKAGES})"
+    if denied := reply.get("denied"):
+        return f"node `{network.node}`: nft may do nothing on {where}: {denied}"
+    return ""
 
-    `undo_after_s` is the limit of a switch where none is given; `why_not` is known beforehand.
+
+def cut(network: Network, addresses: Sequence[str], undo_after_s: float | None = None) -> Proof:
+    """Cut the node off from the machines of these `host:port`; the switch is armed before.
+
+    All of them are cut or none, which the kernel's rules prove. The node joins them again by
+    itself after `undo_after_s` seconds (the network's own limit where none are given). Raises
+    `Refused` where one is an address of the node's own machine, or the one by which we come.
     """
+    peers = list(dict.fromkeys(each.rpartition(":")[0].strip("[]") for each in addresses))
+    if not peers:
+        raise ConfigurationError(f"node `{network.node}`: no other node to cut it off from")
+    before = set(peers_cut(network))
+    spared = network.way_in().address if network.way_in else ""
+    limit_s = undo_after_s or network.undo_after_s
+    done = network.runner.run(script(_CUT, f"{limit_s:g}", spared, *peers))
+    if done.status == _REFUSED:
+        raise Refused(f"node `{network.node}` is not cut off: {last_words(done.errors, 1)}")
+    reply = answer(done, "cutting the node off", network.runner.where)
+    wanted, there = reply.all("wanted"), reply.all("cut")
+    if missing := sorted(set(wanted) - set(there)):
+        raise HostError(f"node `{network.node}` is not cut off from {', '.join(missing)}")
+    switch = {"undo_after_s": limit_s, "undo_pid": reply.number("switch")}
+    evidence = {"state": "cut off", "from": wanted, **switch}
+    return _proof(done, reply, evidence, set(wanted) <= before)
 
-    def __init__(self, node: str, runner: Runner, undo_after_s: float, why_not: str = "") -> None:
-        self._node, self._runner = node, runner
-        self._undo_after_s, self._why_not = undo_after_s, why_not
 
-    def why_not(self) -> str:
-        """Return why this node cannot be cut off from others; empty if it can."""
-        if self._why_not:
-            return self._why_not
-        done = self._runner.run(script(_WHY_NOT))
-        said = answer(done, "looking for what cuts a node off", self._runner.where)
-        if lacking := said.all("lacks"):
-            names = ", ".join(lacking)
-            return f"node `{self._node}`: {self._runner.where} lacks {names} (Debian: {_PACKAGES})"
-        if denied := said.get("denied"):
-            return f"node `{self._node}`: nft may do nothing on {self._runner.where}: {denied}"
+def join(network: Network) -> Proof:
+    """Let the node reach every other one again, and end the switch."""
+    done = network.runner.run(script(_JOIN))
+    reply = answer(done, "joining the node again", network.runner.where)
+    if left := reply.all("cut"):
+        raise HostError(f"node `{network.node}` is still cut off from {', '.join(left)}")
+    network.leave()
+    return _proof(done, reply, {"state": "joined"}, not reply.all("was"))
+
+
+def peers_cut(network: Network) -> list[str]:
+    """Return the addresses that the node is cut off from now."""
+    done = network.runner.run(script(_SHOW))
+    return answer(done, "looking at the node's rules", network.runner.where).all("cut")
+
+
+def left_on(node: Node, host: Host) -> str:
+    """Return in words what the node is still cut off from; empty for nothing."""
+    try:
+        network = host.network()
+    except Unsupported:
         return ""
+    return ", ".join(peers_cut(network))
 
-    def cut(
-        self, addresses: Sequence[str], undo_after_s: float | None, spared: Sequence[str] = ()
-    ) -> Proof:
-        """Cut it off from the machines of these `host:port`; the switch is armed before.
 
-        All of them are cut or none, which the kernel's rules prove. Raises `Refused` where one is
-        an address of the node's own machine or one of `spared`, over which we come.
-        """
-        if reason := self.why_not():
-            raise Unsupported(reason)
-        peers = list(dict.fromkeys(each.rpartition(":")[0].strip("[]") for each in addresses))
-        if not peers:
-            raise ConfigurationError(f"node `{self._node}`: there is nobody to cut it off from")
-        before = set(self.cut_off())
-        limit_s = undo_after_s or self._undo_after_s
-        done = self._runner.run(script(_CUT, f"{limit_s:g}", " ".join(spared), *peers))
-        if done.status == _REFUSED:
-            raise Refused(f"node `{self._node}` is not cut off: {last_words(done.errors, 1)}")
-        said = answer(done, "cutting the node off", self._runner.where)
-        wanted, there = said.all("wanted"), said.all("cut")
-        if missing := sorted(set(wanted) - set(there)):
-            raise HostError(f"node `{self._node}` is not cut off from {', '.join(missing)}")
-        switch = {"undo_after_s": limit_s, "undo_pid": said.number("switch")}
-        evidence = {"state": "cut off", "from": wanted, **switch}
-        return self._proof(done, evidence, set(wanted) <= before)
+def undo_on(node: Node, host: Host) -> Proof:
+    """Let the node reach every other one again; safe to repeat."""
+    return join(host.network())
 
-    def join(self) -> Proof:
-        """Let it reach everybody again, and end the switch."""
-        done = self._runner.run(script(_JOIN))
-        said = answer(done, "joining the node again", self._runner.where)
-        if left := said.all("cut"):
-            raise HostError(f"node `{self._node}` is still cut off from {', '.join(left)}")
-        return self._proof(done, {"state": "joined"}, not said.all("was"))
 
-    def cut_off(self) -> list[str]:
-        """Return the addresses that it is cut off from now."""
-        if self._why_not:
-            return []
-        done = self._runner.run(script(_SHOW))
-        return answer(done, "looking at the node's rules", self._runner.where).all("cut")
+def plan_of_cut(network: Network) -> str:
+    """Return what `cut` would change, for a plan."""
+    return (
+        f"{network.runner.where}: drop what comes from the other members and goes to them, "
+        f"by nft in table {TABLE}"
+    )
 
-    def would(self, act: str) -> str:
-        """Return what `partition` or `join` would change."""
-        if act == "join":
-            return f"{self._runner.where}: nft delete table {TABLE}"
-        return (
-            f"{self._runner.where}: drop what comes from the other members and goes to them, "
-            f"by nft in table {TABLE}"
-        )
 
-    def _proof(self, done: Completed, evidence: dict[str, Any], already: bool) -> Proof:
-        effective, uncertainty_s = bracket(done, answer(done, "cutting", self._runner.where))
-        return Proof(effective, uncertainty_s, evidence, already=already)
+def plan_of_join(network: Network) -> str:
+    """Return what `join` would change, for a plan."""
+    return f"{network.runner.where}: nft delete table {TABLE}"
 
 
 def disarm(runner: Runner) -> None:
     """End every switch in the network namespace that `runner` runs scripts in."""
     answer(runner.run(script(_DISARM)), "ending the dead man's switch", runner.where)
+
+
+def _proof(done: Completed, reply: Answer, evidence: dict[str, Any], already: bool) -> Proof:
+    effective, uncertainty_s = bracket(done, reply)
+    return Proof(effective, uncertainty_s, evidence, already=already)

@@ -9,15 +9,14 @@ from pathlib import Path, PurePosixPath
 from typing import ClassVar
 
 from brownout.base import usual
-from brownout.base.errors import ConfigurationError, HostError
+from brownout.base.errors import ConfigurationError, HostError, Unsupported
 from brownout.inventory.model import HostSpec, Node, ProcessSpec
 from brownout.machine import deadman, network, procfs
 from brownout.machine.commands import LocalRunner
-from brownout.machine.delay import NodeDelay
 from brownout.machine.directories import in_words
 from brownout.machine.host import Proof, StopMode
 from brownout.machine.launch import launch, start_command
-from brownout.machine.partition import NodeNetwork
+from brownout.machine.network import Network
 from brownout.machine.processes import Located, Process
 from brownout.machine.procfs import Handle, Identity
 from brownout.machine.shell_host import ShellHost
@@ -27,6 +26,8 @@ __all__ = ["ProcessHost"]
 
 #: A kill needs no consent; this long only if the kernel is stuck.
 _KILL_TIMEOUT_S = 20.0
+#: The one that a lab's network gives each node.
+_INTERFACE = "eth0"
 
 
 class ProcessHost(ShellHost):
@@ -41,12 +42,10 @@ class ProcessHost(ShellHost):
         super().__init__(
             node.name,
             LocalRunner(),
-            _network(node.name, node.host.network_namespace),
             Rules(keep=tuple(_keep(node.host))),
             deadman.DEFAULT_UNDO_AFTER_S,
             node.host.server_directory,
         )
-        self._delay = NodeDelay(node.name, node.host)
 
     @property
     def machine(self) -> str:
@@ -58,25 +57,25 @@ class ProcessHost(ShellHost):
         reason = "a process of this machine has no reboot of its own"
         return Proof(time.monotonic(), 0.0, {"reason": reason}, skipped=True)
 
-    def partition(self, addresses: Sequence[str], undo_after_s: float | None = None) -> Proof:
-        """Cut it off by rules in its network namespace; a switch undoes it after the limit."""
-        return self._network.cut(addresses, undo_after_s)
-
-    def why_no_delay(self) -> str:
-        """Return why this node cannot be slowed; empty if it can."""
-        return self._delay.why_not()
-
-    def delay(self, latency_ms: int, jitter_ms: int, undo_after_s: float | None = None) -> Proof:
-        """Slow what it sends, by its proxy or in its network namespace."""
-        return self._delay.slow(latency_ms, jitter_ms, undo_after_s)
-
-    def undelay(self) -> Proof:
-        """Let it be as fast as it is."""
-        return self._delay.clear()
-
-    def delayed(self) -> str:
-        """Return in words by what it is slowed now."""
-        return self._delay.found()
+    def network(self) -> Network:
+        """Return the network namespace that a lab made for it."""
+        namespace = self._spec.network_namespace
+        if not namespace:
+            reason = (
+                f"node `{self._name}` has no network namespace to itself "
+                f"(`host.network_namespace`), as the nodes of {usual.PARTITIONED} have"
+            )
+        elif not (network.NAMESPACES / namespace).exists():
+            reason = (
+                f"node `{self._name}`: there is no network namespace `{namespace}`: take its lab "
+                "down and bring it up again"
+            )
+        else:
+            reason = network.why_not()
+        if reason:
+            raise Unsupported(reason)
+        runner = network.runner_in(namespace)
+        return Network(self._name, runner, self._undo_after_s, interface=_INTERFACE)
 
     def would(self, act: str, directories: Sequence[Path] = ()) -> str:
         """Return the signal, command or removal that `act` would be."""
@@ -87,13 +86,8 @@ class ProcessHost(ShellHost):
         return {
             "stop": f"SIGTERM to {process}",
             "kill": f"SIGKILL to {whole}{restarts}",
-            "kill_supervisor": f"SIGKILL to {process}, and to nothing that it supervises",
             "pause": f"SIGSTOP to {whole}",
             "resume": f"SIGCONT to {whole}",
-            "partition": self._network.would("partition"),
-            "join": self._network.would("join"),
-            "delay": self._delay.would("delay"),
-            "undelay": self._delay.would("undelay"),
             "start": shlex.join(start_command(self._spec)),
             "wipe": f"remove all in {in_words(directories)}",
             "reboot": "skipped: a process of this machine has no reboot of its own",
@@ -189,20 +183,3 @@ def _keep(spec: ProcessSpec) -> list[PurePosixPath]:
     """Return what a wipe of this node must not take with it."""
     paths = [spec.config_file, spec.log_file, spec.working_directory, Path(spec.command[0])]
     return [PurePosixPath(path) for path in paths if path is not None and path.is_absolute()]
-
-
-def _network(node: str, namespace: str) -> NodeNetwork:
-    """Return the network of a node that has a namespace to itself; else why it has none."""
-    reason = network.why_not()
-    if not namespace:
-        reason = (
-            f"node `{node}` has no network namespace to itself (`host.network_namespace`), as the "
-            f"nodes of {usual.PARTITIONED} have"
-        )
-    elif not reason and not (network.NAMESPACES / namespace).exists():
-        reason = (
-            f"node `{node}`: there is no network namespace `{namespace}`: take its lab down and "
-            "bring it up again"
-        )
-    runner, limit_s = network.runner_in(namespace), deadman.DEFAULT_UNDO_AFTER_S
-    return NodeNetwork(node, runner, limit_s, reason)

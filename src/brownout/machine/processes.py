@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
 
-from brownout.machine.commands import Answer, Completed
+from brownout.machine.commands import Answer, Completed, Runner, answer, script
 
-__all__ = ["DESCRIBE", "FUNCTIONS", "Located", "Process", "described"]
+__all__ = ["DESCRIBE", "FUNCTIONS", "Located", "Process", "by_id", "described"]
 
 #: Shell functions that set a variable of their name and fork nothing, so that they can be asked
 #: every few milliseconds. A first thread may be a zombie while others go on.
@@ -62,6 +62,13 @@ clock() {
 _STOPPED = frozenset("TtZX")
 
 
+_BY_ID = f"""{FUNCTIONS}
+{DESCRIBE}
+describe "$1"
+clock
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Process:
     """One process for good: `started` is in clock ticks since its machine booted.
@@ -100,6 +107,13 @@ class Located:
     process: Process | None
     unrest: str = ""
     evidence: Mapping[str, Any] = field(default_factory=dict)
+
+
+def by_id(runner: Runner, pid: int) -> Process | None:
+    """Return the process of this id where `runner` runs scripts; None if it does not live."""
+    done = runner.run(script(_BY_ID, pid))
+    reply = answer(done, f"looking at process {pid}", runner.where)
+    return next(iter(described(reply, done)), None)
 
 
 def described(said: Answer, done: Completed) -> list[Process]:

@@ -4,7 +4,6 @@ Pausing with a dead man's switch, wiping behind its guard and looking at files a
 `Runner` runs. A kind of host says which process is the node's, and how it is started and ended.
 """
 
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
@@ -15,23 +14,17 @@ from typing import Any
 from brownout.base.errors import (
     ConfigurationError,
     Denied,
-    HostError,
     Refused,
     after_effect,
 )
-from brownout.base.wait import wait_until
 from brownout.machine import address_proof, files, server_directory, signals, storage, supervision
 from brownout.machine.commands import Runner
 from brownout.machine.footprint import Footprint, footprint
-from brownout.machine.host import Connection, ProcessState, Proof, StopMode
-from brownout.machine.partition import NodeNetwork
+from brownout.machine.host import Connection, ProcessState, Proof, Shell, StopMode, already
 from brownout.machine.processes import Located, Process
 from brownout.machine.storage import Rules
 
-__all__ = ["ShellHost", "already"]
-
-#: A service manager such as systemd ends the server a moment after its supervisor.
-_ENDS_BOTH_WITHIN_S = 1.0
+__all__ = ["ShellHost"]
 
 
 class ShellHost(ABC):
@@ -45,12 +38,11 @@ class ShellHost(ABC):
         self,
         node: str,
         runner: Runner,
-        network: NodeNetwork,
         rules: Rules,
         undo_after_s: float,
         server_directory: Path | None = None,
     ) -> None:
-        self._name, self._runner, self._network = node, runner, network
+        self._name, self._runner = node, runner
         self._rules, self._undo_after_s = rules, undo_after_s
         self._server_directory = server_directory
 
@@ -65,6 +57,18 @@ class ShellHost(ABC):
     @abstractmethod
     def _end(self, process: Process, mode: StopMode) -> Proof:
         """End this process; proven when its last thread is gone."""
+
+    def shell(self) -> Shell:
+        """Return what runs scripts on the node's machine, and its process there."""
+        process, unit = self._locate().process, self._unit
+        return Shell(
+            self._name, self._runner, process, self._undo_after_s, unit, self._server_directory
+        )
+
+    @property
+    def _unit(self) -> str:
+        """The systemd unit that runs it; empty where none does."""
+        return ""
 
     def running(self) -> ProcessState:
         """Return whether the process exists, and whether it is paused."""
@@ -112,39 +116,6 @@ class ShellHost(ABC):
             return ""
         supervisor = supervision.supervisor_of(self._runner, process.pid)
         return f"; {supervisor.words()}" if supervisor else ""
-
-    def why_no_supervisor(self) -> str:
-        """Return why the node's own process cannot be killed alone; empty if it can."""
-        if self._server_directory is not None:
-            return ""
-        return (
-            f"node `{self._name}`: the inventory lacks `host.server_directory`, by which the "
-            "server is known that goes on without its supervisor"
-        )
-
-    def supervised(self) -> list[int]:
-        """Return the ids of the servers: what works in `server_directory` for nobody there."""
-        if self._server_directory is None:
-            return []
-        return server_directory.servers(self._runner, self._server_directory)
-
-    def kill_supervisor(self) -> Proof:
-        """Kill the node's own process; its servers go on."""
-        process, servers = self._locate().process, self.supervised()
-        if process is None:
-            return already({"state": "gone", "servers": servers})
-        if not servers or process.pid in servers:
-            raise Refused(f"node `{self._name}`: its process supervises no other one")
-        proof = self._end(process, "kill")
-        ended = wait_until(lambda: set(servers) - set(self.supervised()), _ENDS_BOTH_WITHIN_S)
-        if ended:
-            pids = ", ".join(map(str, sorted(ended)))
-            raise HostError(
-                f"node `{self._name}`: its server (process {pids}) ended with its supervisor",
-                "see what ends both, as `KillMode` of its service",
-            )
-        evidence = {**proof.evidence, "servers": servers}
-        return Proof(proof.effective_monotonic, proof.uncertainty_s, evidence)
 
     def start(self) -> Proof:
         """Start it as the inventory says."""
@@ -201,18 +172,6 @@ class ShellHost(ABC):
         began()
         return storage.empty(self._runner, checked, self._rules.timeout_s)
 
-    def why_no_partition(self) -> str:
-        """Return why this node cannot be cut off from others; empty if it can."""
-        return self._network.why_not()
-
-    def heal_partition(self) -> Proof:
-        """Take the rules away that cut it off, and the switch with them."""
-        return self._network.join()
-
-    def cut_off(self) -> list[str]:
-        """Return the addresses that it is cut off from now."""
-        return self._network.cut_off()
-
     def read_text(self, path: Path) -> str:
         """Return the text of a file on the node's machine."""
         return files.read_text(self._runner, self._name, path)
@@ -250,11 +209,6 @@ class ShellHost(ABC):
         if process is None:
             raise Denied(f"node `{self._name}` is not {act}: it is not running", "start it")
         return process
-
-
-def already(evidence: dict[str, Any]) -> Proof:
-    """Return the proof that nothing had to be done."""
-    return Proof(time.monotonic(), 0.0, evidence, already=True)
 
 
 def _state(located: Located) -> ProcessState:

@@ -15,10 +15,10 @@ from brownout.machine.host import Proof
 from brownout.machine.moments import bracket
 from brownout.machine.processes import FUNCTIONS, Process
 
-__all__ = ["SCRIPTS", "Effect", "check", "end", "freeze", "thaw"]
+__all__ = ["SCRIPTS", "SIGNAL_TIMEOUT_S", "Effect", "check", "end", "freeze", "thaw"]
 
 #: A signal needs no consent; this long only if the kernel is stuck.
-_SIGNAL_TIMEOUT_S = 20.0
+SIGNAL_TIMEOUT_S = 20.0
 #: It mostly comes at once: looking so often forks nothing, and reading the clock does.
 _AT_ONCE = 20
 
@@ -154,26 +154,26 @@ def end(
     `hold` names a unit that systemd is then told to stop, so that it does not start it again.
     The state is `gone`, or `alive` after `timeout_s`.
     """
-    limit_s = timeout_s if command else min(timeout_s, _SIGNAL_TIMEOUT_S)
+    limit_s = timeout_s if command else min(timeout_s, SIGNAL_TIMEOUT_S)
     arguments = (process.pid, process.started, _ns(limit_s), signal, command, hold)
     return _do(runner, _END, f"ending process {process.pid}", limit_s, arguments)
 
 
 def freeze(runner: Runner, process: Process, undo_after_s: float) -> Effect:
     """Stop every thread of `process`, which goes on by itself after `undo_after_s`."""
-    arguments = (process.pid, process.started, _ns(_SIGNAL_TIMEOUT_S), f"{undo_after_s:g}")
-    return _do(runner, _FREEZE, f"pausing process {process.pid}", _SIGNAL_TIMEOUT_S, arguments)
+    arguments = (process.pid, process.started, _ns(SIGNAL_TIMEOUT_S), f"{undo_after_s:g}")
+    return _do(runner, _FREEZE, f"pausing process {process.pid}", SIGNAL_TIMEOUT_S, arguments)
 
 
 def thaw(runner: Runner, process: Process) -> Effect:
     """Let `process` go on and end the switch that would have done so."""
-    arguments = (process.pid, process.started, _ns(_SIGNAL_TIMEOUT_S))
-    return _do(runner, _THAW, f"resuming process {process.pid}", _SIGNAL_TIMEOUT_S, arguments)
+    arguments = (process.pid, process.started, _ns(SIGNAL_TIMEOUT_S))
+    return _do(runner, _THAW, f"resuming process {process.pid}", SIGNAL_TIMEOUT_S, arguments)
 
 
 def check(effect: Effect, node: str, wanted: str, signal: str) -> None:
     """Raise `HostError` with the state of `node` if it is not the one that was `wanted`."""
-    if effect.state == "gone":
+    if effect.state == "gone" != wanted:
         raise HostError(f"node `{node}` ended on {signal}")
     if effect.state == "undone":
         raise HostError(

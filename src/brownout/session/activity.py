@@ -120,7 +120,7 @@ def action(name: str, module: str) -> Callable[..., dict[str, Any]]:
         given = {key: each for key, each in arguments.items() if key not in _GIVEN_BY_CHAOS_TOOLKIT}
         meant = str(given.pop("node", fault.node)) if fault.takes_node else fault.node
         node = session.node(meant) if meant is not None else None
-        return session.faults.do(name, node, **_converted(fault, given))
+        return session.faults.run(name, node, **_converted(fault, given))
 
     built = _function(do, name, module, inspect.getdoc(type(fault)), _parameters(fault))
     built.__dict__["fault"] = fault

@@ -247,7 +247,7 @@ def _told_by(
     node = _meant(str(arguments.get("node", TARGET)), cluster, target)
     if words:
         return [words.format(f"{node.name} ({node.address})" if node else "the target")]
-    lines = fault.told(cluster, adapter, node, arguments) if fault is not None else None
+    lines = fault.plan(cluster, adapter, node, arguments) if fault is not None else None
     if lines is not None:
         return lines
     shown = ", ".join(f"{key}={value!r}" for key, value in redact(arguments).items())

@@ -42,14 +42,14 @@ def _restart(
 ) -> dict[str, Any]:
     faults = session.faults
     if quiesced:
-        faults.do("quiesce_node", node)
-        faults.do("recluster")
+        faults.run("quiesce_node", node)
+        faults.run("recluster")
         session.await_idle(node, _IDLE_WITHIN_S)
-    stopped = faults.do("stop_node", node)
+    stopped = faults.run("stop_node", node)
     _stay_down(session, node, down_s)
-    faults.do("start_node", node)
+    faults.run("start_node", node)
     if quiesced:
-        faults.do("unquiesce_node", node)
+        faults.run("unquiesce_node", node)
     _await_redundancy(session, node, timeout_s)
     session.hold()
     # It may be lost again meanwhile: a node that was away can turn out to have missed more.

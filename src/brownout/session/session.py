@@ -236,8 +236,8 @@ class Session:
         )
         watch.watch_primaries(self.directory.primaries, self._load.to_t)
         self._watch = watch
-        self.faults.acts.before_break = watch.before_break
-        self.faults.acts.claimed = watch.claimed
+        self.faults.before_break = watch.before_break
+        self.faults.claimed_primary = watch.claimed
         self._external = ExternalFaults(
             self.plan.external,
             self._log(),
@@ -294,13 +294,13 @@ class Session:
         """
         if self._is_ending():
             raise Refused("nothing is touched: the run is ending, so no break begins")
-        acts, confirm = self.faults.acts, self.plan.options.confirm
-        missing = [] if acts.broke_something else still_lacks(self.adapter, "whole")
+        confirm = self.plan.options.confirm
+        missing = [] if self.faults.broke_something else still_lacks(self.adapter, "whole")
         now = datetime.now(UTC)
         guards.refuse(
             [*guards.of_cluster(self.cluster, (), confirm, now), guards.redundancy(missing)]
         )
-        acts.others_broke = True
+        self.faults.others_broke = True
 
     def _is_ending(self) -> bool:
         """Whether no break may begin any more, in the background or otherwise."""
@@ -347,7 +347,7 @@ class Session:
 
     def _is_late(self, detail: str) -> None:
         """Write that we were late, where a fault was made before and its measures depend on it."""
-        if self._method == "begun" and not self._undoing and self.faults.acts.broke_something:
+        if self._method == "begun" and not self._undoing and self.faults.broke_something:
             logger.warning(detail)
             contract.write(self._log(), Breach(contract.LATENESS, detail))
 
@@ -388,7 +388,7 @@ class Session:
 
     def await_milestone(self, name: str, timeout_s: float) -> dict[str, Any] | None:
         """Wait until the cluster reaches milestone `name`; None where it did not in time."""
-        if self._watch is None or not self.faults.acts.broke_something:
+        if self._watch is None or not self.faults.broke_something:
             raise ConfigurationError(f"wait_until {name}: nothing was broken yet in this run")
         self.status.phase = f"waiting until {name}"
         self.status.until(timeout_s)
@@ -481,7 +481,7 @@ class Session:
             return
         self._finished = True
         self._await_effects()
-        if self._watch and self.faults.acts.broke_something and self._settled():
+        if self._watch and self.faults.broke_something and self._settled():
             self._await_end(self._watch)
         else:
             self.hold()

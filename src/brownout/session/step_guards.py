@@ -13,9 +13,9 @@ from typing import Any
 from brownout.base.errors import BrownoutError, Unsupported
 from brownout.databases.adapter import Adapter
 from brownout.faults import guards, registry, undos
+from brownout.faults.act import PendingUndo
 from brownout.faults.fault import Fault, HostAction, Undo
 from brownout.faults.guards import Guard
-from brownout.faults.undos import PendingUndo
 from brownout.faults.wipe import guards_of_wipe
 from brownout.inventory.model import Cluster, Node
 from brownout.machine.address_proof import served_by
@@ -101,12 +101,12 @@ def _of_host(deed: Deed, node: Node) -> Guard | None:
     action, where = registry.find(deed.name), f"{deed.step}: node `{node.name}`"
     try:
         host = host_for(node)
-        undo = registry.undo(getattr(action, "undo", ""))
+        undo = registry.undo_named(getattr(action, "undo_name", ""))
         acts = {*_ACTS.get(deed.act, (deed.act,)), *((undo.act,) if undo else ())}
         if isinstance(host, Restricted) and (rights := host.missing_rights(acts)):
             return Guard("hosts", False, f"{where}: {'; '.join(rights)}", _HELPERS)
-        if isinstance(action, HostAction):
-            action.ready(node)
+        if reason := action.why_not_here(node):
+            return Guard("hosts", False, f"{where}: {reason}")
         host.running()
     except BrownoutError as error:
         return Guard("hosts", False, f"{where}: {error.message}", error.hint)
@@ -166,14 +166,14 @@ class _Simulation:
             return
         if not nodes:
             yield _named(deed, guards.of_act(self._cluster, deed.act))
-        undo = registry.undo(action.undo) if isinstance(action, Fault) else None
+        undo = registry.undo_named(action.undo_name) if isinstance(action, Fault) else None
         if undo is not None and undo.hurts:  # a guard is asked before it too
             yield _named(deed, guards.of_act(self._cluster, undo.act))
         for node in nodes:
             for guard in self._of_node(deed, isinstance(action, HostAction), node):
                 yield _named(deed, guard)
-            if isinstance(action, Fault) and action.undo and getattr(action, "stays", True):
-                self._pending = undos.add(self._pending, PendingUndo(action.undo, node.name))
+            if isinstance(action, Fault) and action.undo_name and getattr(action, "stays", True):
+                self._pending = undos.add(self._pending, PendingUndo(action.undo_name, node.name))
 
     def _of_node(self, deed: Deed, is_break: bool, node: Node) -> list[Guard]:
         cluster, adapter = self._cluster, self._adapter

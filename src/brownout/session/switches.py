@@ -51,7 +51,7 @@ def switch_problems(
         if switch is not None and total_s >= switch.seconds:
             listed = " and ".join(wait.words for wait in waits)
             yield (
-                f"{step.get('name')}: {fault.undo} comes {total_s:g} s later at the earliest "
+                f"{step.get('name')}: {fault.undo_name} comes {total_s:g} s later at the earliest "
                 f"({listed}), but the node ends the fault by itself after {switch.seconds:g} s "
                 f"({switch.words}); set `{_SWITCH}` to more than {total_s:g}"
             )
@@ -96,8 +96,8 @@ def _waits(
     for step in rest:
         yield from _pause(step, "before", values)
         undo = _fault_of(step)
-        node = _arguments(step, values).get("node", TARGET)
-        if undo is not None and undo.name == fault.undo and node == arguments.get("node", TARGET):
+        same = _arguments(step, values).get("node", TARGET) == arguments.get("node", TARGET)
+        if undo is not None and undo.name == fault.undo_name and same:
             return
         yield from _sleep(step, values)
         yield from _pause(step, "after", values)

@@ -6,8 +6,7 @@ import pytest
 
 from brownout.base.errors import ClusterError, Unsupported
 from brownout.databases.couchbase import adapter as module
-from brownout.databases.couchbase.adapter import CouchbaseAdapter
-from brownout.databases.couchbase.scenarios import NO_FAULTS, support
+from brownout.databases.couchbase.adapter import NO_FAULTS, CouchbaseAdapter
 from brownout.databases.couchbase.view import MOCK, View
 from brownout.faults import registry
 from brownout.inventory.model import Cluster
@@ -35,11 +34,13 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
+@pytest.mark.usefixtures("answers")
 def test_every_fault_there_is_is_refused_with_one_sentence() -> None:
     acts = {fault.act for fault in registry.faults().values()}
-    for act in (*acts, "racks", "rolling", "node-kill", "undrain"):
-        found = support(act)
-        assert (found.ok, found.reason) == (False, NO_FAULTS)
+    with CouchbaseAdapter(cluster()) as adapter:
+        for act in (*acts, "racks", "rolling", "node-kill", "undrain"):
+            answer = adapter.supports(act)
+            assert (answer.ok, answer.reason) == (False, NO_FAULTS)
 
 
 @pytest.mark.usefixtures("answers")

@@ -55,7 +55,7 @@ def died(cluster: Cluster, adapter: Adapter, log: Path) -> Faults:
 def test_a_resize_restarts_every_member_and_is_put_back(
     client: AtlasClient, cluster: Cluster, faults: Faults, log: Path
 ) -> None:
-    evidence = faults.do("resize_cluster", tier="M40", disk_gb=80.0, **SOON)
+    evidence = faults.run("resize_cluster", tier="M40", disk_gb=80.0, **SOON)
 
     assert set(evidence["lost"]) == {node.address for node in cluster.nodes}
     assert evidence["primaries"]  # one was elected on the way
@@ -65,7 +65,7 @@ def test_a_resize_restarts_every_member_and_is_put_back(
     assert event.arguments == {"to": "M40 with 80 GB"}
     assert event.evidence["finished_after_s"] == evidence["finished_after_s"]
     with pytest.raises(ConfigurationError, match="has M40 with 80 GB already"):
-        faults.do("resize_cluster", tier="M40", **SOON)
+        faults.run("resize_cluster", tier="M40", **SOON)
 
     assert faults.put_back() == []
 
@@ -79,7 +79,7 @@ def test_an_outage_cuts_the_primarys_region_off_until_a_run_that_died_is_healed(
 ) -> None:  # fmt: skip
     (primary,) = adapter.targets("primary", 1)
 
-    evidence = faults.do("start_outage", regions="primary", **SOON)
+    evidence = faults.run("start_outage", regions="primary", **SOON)
 
     assert evidence["evidence"]["member"] == primary.address
     assert evidence["evidence"]["noticed_after_s"] > 0.5  # it fell silent
@@ -88,7 +88,7 @@ def test_an_outage_cuts_the_primarys_region_off_until_a_run_that_died_is_healed(
     assert host_for(primary).running().paused
     assert not faults.settled
     with pytest.raises(Refused, match="SIMULATING"):
-        faults.do("start_outage", regions="LAB_R2", **SOON)
+        faults.run("start_outage", regions="LAB_R2", **SOON)
     assert [each.action for each in heal.found(cluster, ())] == ["end_outage"]
     assert heal.found(cluster, faults.pending) == ()
 
@@ -98,12 +98,12 @@ def test_an_outage_cuts_the_primarys_region_off_until_a_run_that_died_is_healed(
     assert not host_for(primary).running().paused
     assert undos.left(read_events(log)) == ()
     with pytest.raises(Refused, match="Atlas wants 5 min between two"):
-        faults.do("start_outage", regions="LAB_R2", **SOON)
+        faults.run("start_outage", regions="LAB_R2", **SOON)
 
 
 def test_what_would_leave_no_majority_or_is_nowhere_is_refused(faults: Faults, log: Path) -> None:
     with pytest.raises(Refused, match=naming("LAB_R1", "1 of 3")) as caught:
-        faults.do("start_outage", regions="LAB_R1, LAB_R2, MOON", **SOON)
+        faults.run("start_outage", regions="LAB_R1, LAB_R2, MOON", **SOON)
 
     assert mentions(str(caught.value), "MOON", "LAB_R1, LAB_R2, LAB_R3")
     assert not log.exists()
@@ -112,13 +112,13 @@ def test_what_would_leave_no_majority_or_is_nowhere_is_refused(faults: Faults, l
 def test_a_paused_cluster_is_resumed_by_the_rollback(
     cluster: Cluster, client: AtlasClient, faults: Faults, log: Path
 ) -> None:
-    evidence = faults.do("pause_cluster", **SOON)
+    evidence = faults.run("pause_cluster", **SOON)
 
     assert set(evidence["lost"]) == {node.address for node in cluster.nodes}
     assert client.cluster().paused
     assert not any(host_for(node).running().running for node in cluster.nodes)
     with pytest.raises(Refused, match="paused"):
-        faults.do("resize_cluster", tier="M40", **SOON)
+        faults.run("resize_cluster", tier="M40", **SOON)
 
     assert faults.put_back() == []
 
@@ -126,7 +126,7 @@ def test_a_paused_cluster_is_resumed_by_the_rollback(
     (event,) = only(log, "resume_cluster")
     assert event.evidence["members"] == 3
     with pytest.raises(Refused, match="60 min"):
-        faults.do("pause_cluster", **SOON)
+        faults.run("pause_cluster", **SOON)
 
 
 @pytest.mark.matrix  # its mechanism is that of a resize
@@ -134,11 +134,11 @@ def test_maintenance_restarts_the_members_and_its_window_goes_back(
     client: AtlasClient, cluster: Cluster, faults: Faults
 ) -> None:
     with pytest.raises(Refused, match="the project has no maintenance window"):
-        faults.do("start_maintenance", **SOON)
+        faults.run("start_maintenance", **SOON)
 
-    faults.do("set_maintenance_window", day_of_week=3, hour_of_day=4)
+    faults.run("set_maintenance_window", day_of_week=3, hour_of_day=4)
     assert (client.maintenance().day_of_week, client.maintenance().hour_of_day) == (3, 4)
-    evidence = faults.do("start_maintenance", **SOON)
+    evidence = faults.run("start_maintenance", **SOON)
 
     assert set(evidence["lost"]) == {node.address for node in cluster.nodes}
     assert faults.put_back() == []
@@ -150,7 +150,7 @@ def test_the_inventory_may_deny_what_atlas_would_do(
 ) -> None:
     denying = cluster.model_copy(update={"guards": Guards(deny_acts=("outage",))})
     with pytest.raises(Refused, match="the inventory denies outage"):
-        Faults(denying, adapter, EventLog(log), lambda t: t).do(
+        Faults(denying, adapter, EventLog(log), lambda t: t).run(
             "start_outage", regions="LAB_R1", **SOON
         )
     assert not log.exists()

@@ -9,6 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from tests.links import partitionable
 from tests.waiting import await_true, await_whole
 
 from brownout.databases.adapter import adapter_for
@@ -18,7 +19,7 @@ from brownout.infra import lab
 from brownout.inventory import labs
 from brownout.inventory.model import Cluster
 from brownout.machine import network
-from brownout.machine.host import host_for, partitioning_host
+from brownout.machine.host import host_for
 
 NAME = "lab-mongodb-partition"
 MINE = (
@@ -47,7 +48,7 @@ def test_up_heals_a_partition_and_down_leaves_no_network(lab_partition: Cluster)
     name = next(m.name for m in lab.status(NAME).members if m.state == "SECONDARY")
     one = lab_partition.node(name)
     others = [node for node in lab_partition.nodes if node != one]
-    host = partitioning_host(one)
+    host = partitionable(one)
     host.partition([node.address for node in others], 120)
     said: list[str] = []
     assert lab.up(NAME, progress=said.append) == lab_partition
@@ -92,7 +93,7 @@ def test_a_primary_that_is_cut_off_is_replaced_and_joins_the_others_again(
         with closing(adapter_for(cluster)) as adapter:
             (old,) = adapter.targets("primary", 1)
             before = {member.node: member.state for member in adapter.members()}
-            host = partitioning_host(old)
+            host = partitionable(old)
             host.partition([node.address for node in cluster.nodes if node != old], 120)
             assert host.cut_off()
             await_true(lambda: any(

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.links import delayable
 
 from brownout.base.errors import ClusterError, Unsupported
 from brownout.cli.machine import slow_links
@@ -16,7 +17,6 @@ from brownout.infra.lab.foreseen import foreseen
 from brownout.inventory import labs
 from brownout.inventory.model import ProcessSpec
 from brownout.machine import netem, network
-from brownout.machine.host import delaying_host
 
 NAME = "slow-one"
 MINE = "database: mongodb\nenvironment: lab\nlab: {engine: mongodb, slow_links: true, members: 1}\n"
@@ -45,14 +45,14 @@ def test_without_netem_a_toxiproxy_stands_before_the_member_and_goes_with_the_la
     assert node.address != node.host.proxy.upstream
     assert not node.host.network_namespace
     assert (place / "toxiproxy" / "toxiproxy.pid").is_file()
-    assert delaying_host(node).delay(20, 0).evidence["by"] == "toxiproxy"
+    assert delayable(node).delay(20, 0).evidence["by"] == "toxiproxy"
 
 
 @pytest.mark.skipif(bool(NO_NETWORK), reason=f"NOT TESTED: labs of namespaces: {NO_NETWORK}")
 def test_with_netem_the_member_has_a_namespace_and_no_proxy(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = netem.why_not()
+    real = netem.why_not_here()
     monkeypatch.setattr(netem, "why_not", lambda: "")
     (node,) = lab.up(NAME).nodes
     assert isinstance(node.host, ProcessSpec)
@@ -61,11 +61,11 @@ def test_with_netem_the_member_has_a_namespace_and_no_proxy(
     assert not (place / "toxiproxy").exists()
     if real:  # the node is asked once more, before anything is touched
         with pytest.raises(Unsupported, match="this kernel has no netem"):
-            delaying_host(node).delay(20, 0)
+            delayable(node).delay(20, 0)
     else:
-        assert delaying_host(node).delay(20, 0).evidence["by"] == "netem"
-        delaying_host(node).undelay()
-        assert delaying_host(node).delayed() == ""
+        assert delayable(node).delay(20, 0).evidence["by"] == "netem"
+        delayable(node).undelay()
+        assert delayable(node).delayed() == ""
     lab.down(NAME)
     assert left(place) == []
 

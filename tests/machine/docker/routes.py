@@ -4,6 +4,7 @@ import base64
 import io
 import json
 import os
+import socket
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
@@ -39,7 +40,8 @@ def _info(engine: "RecordedEngine", query: Any, body: Any) -> Reply:
     return as_json(200, {
         "ID": "7TRN:IPZB:QYBB:VPBQ:UMPP:KARE:6ZNR:XE6T:7EWV:PKF4:ZOJD:TPYS",
         "Containers": len(engine.boxes), "ContainersRunning": running, "Driver": "overlay2",
-        "SystemTime": stamp(), "ServerVersion": "27.3.1", "CgroupVersion": "2",
+        "SystemTime": stamp(), "Name": socket.gethostname(), "ServerVersion": "27.3.1",
+        "CgroupVersion": "2",
     })  # fmt: skip
 
 
@@ -118,6 +120,14 @@ def _unpause(engine: "RecordedEngine", query: Any, body: Any, box: Box) -> Reply
     return 204, b"", "", {}
 
 
+def _update(engine: "RecordedEngine", query: Any, body: Any, box: Box) -> Reply:
+    if box.host.get("NanoCpus") and "CpuQuota" in body:
+        told = "Conflicting options: CPU Quota cannot be updated as NanoCPUs has already been set"
+        return as_json(400, {"message": told})
+    box.host |= {key: max(value, 0) for key, value in body.items() if value}
+    return as_json(200, {"Warnings": []})
+
+
 def _create(engine: "RecordedEngine", query: Any, body: Any) -> Reply:
     engine.created.append(body)
     command = [*(body.get("Entrypoint") or []), *(body.get("Cmd") or [])]
@@ -183,6 +193,7 @@ ROUTES: list[tuple[str, str, Callable[..., Reply]]] = [
     ("POST", r"/containers/(?P<name>[^/]+)/kill", _with_box(_kill)),
     ("POST", r"/containers/(?P<name>[^/]+)/pause", _with_box(_pause)),
     ("POST", r"/containers/(?P<name>[^/]+)/unpause", _with_box(_unpause)),
+    ("POST", r"/containers/(?P<name>[^/]+)/update", _with_box(_update)),
     ("POST", r"/containers/create", _create),
     ("DELETE", r"/containers/(?P<name>[^/]+)", _with_box(_remove)),
     ("GET", r"/volumes/(?P<name>[^/]+)", _volume),

@@ -1,13 +1,15 @@
 """Containers stopped, paused and started for real, through the real SDK and a recorded API."""
 
 import json
+import os
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from signal import SIGUSR1
+from signal import SIGKILL, SIGUSR1
+from typing import Any
 
 import pytest
 from tests.machine.docker.boxes import AHEAD_S, Box
@@ -157,6 +159,23 @@ def test_a_paused_container_stands_still_until_it_is_resumed(host: DockerHost, b
     assert procfs.identify(proof.evidence["undo_pid"]) is None
 
 
+def test_a_pause_whose_switch_ran_out_before_it_is_ended_at_once(
+    host: DockerHost, box: Box, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arm = undo.arm
+
+    def late(*arguments: Any) -> int:
+        switch = arm(*arguments)
+        os.kill(switch, SIGKILL)  # as where we lose the processor for so long
+        await_true(lambda: procfs.identify(switch) is None, "its end")
+        return switch
+
+    monkeypatch.setattr(undo, "arm", late)
+    with pytest.raises(HostError, match="undo_after_s"):
+        host.pause(60)
+    assert not host.running().paused
+
+
 def test_a_paused_container_goes_on_by_itself_without_us(
     host: DockerHost, box: Box, engine: RecordedEngine, node_of: NodeOf
 ) -> None:
@@ -166,7 +185,7 @@ def test_a_paused_container_goes_on_by_itself_without_us(
         "import json, sys; from brownout.machine.docker import DockerHost, DockerSpec; "
         "from brownout.inventory.model import Node; data = json.loads(sys.argv[1]); "
         "data['host'] = DockerSpec.model_validate(data['host']); "
-        "DockerHost(Node.model_validate(data)).pause(2)"
+        "DockerHost(Node.model_validate(data)).pause(20)"
     )
     subprocess.run([sys.executable, "-c", script, json.dumps(node)], check=True, timeout=60)
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests import uml
+from tests.links import Link, delayable
 from tests.machine.ssh.test_partition import sshd_in
 from tests.machine.test_partition import PORT, Places, places, rooted
 from tests.sshd import WHY_NOT, Sshd
@@ -23,8 +24,7 @@ from brownout.databases.lab import network as lab_network
 from brownout.inventory.model import Node
 from brownout.machine import netem
 from brownout.machine.commands import answer, script
-from brownout.machine.host import delaying_host
-from brownout.machine.ssh import SshHost, SshSpec, pool
+from brownout.machine.ssh import SshSpec, pool
 from brownout.machine.ssh.connection import SshRunner
 from brownout.machine.ssh.pool import connection_for
 
@@ -68,7 +68,7 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
 
 
 @pytest.fixture
-def host(machine: Machine) -> Iterator[SshHost]:
+def host(machine: Machine) -> Iterator[Link]:
     """The host of a node there, which is as fast as it is at the start and after the test."""
     made = host_at(machine.sshd)
     assert made.delayed() == ""
@@ -76,12 +76,12 @@ def host(machine: Machine) -> Iterator[SshHost]:
     made.undelay()
 
 
-def host_at(sshd: Sshd, undo_after_s: float = 60.0) -> SshHost:
+def host_at(sshd: Sshd, undo_after_s: float = 60.0) -> Link:
     commands = {"start": "true", "stop": "true", "pid_file": "/nowhere/pid", "program": "sleep"}
     spec = SshSpec.model_validate(
         {**sshd.login(), "commands": commands, "undo_after_s": undo_after_s}
     )
-    return SshHost(Node(name="n1", address=f"{sshd.address}:{PORT}", host=spec))
+    return Link(Node(name="n1", address=f"{sshd.address}:{PORT}", host=spec))
 
 
 def said(machine: Machine, body: str) -> list[str]:
@@ -123,7 +123,7 @@ def took_ms(machine: Machine) -> list[float]:
 @pytest.mark.matrix
 class TestOnAKernelWithNetem:
     def test_what_it_sends_arrives_later_and_our_own_way_in_is_as_fast_as_before(
-        self, machine: Machine, host: SshHost
+        self, machine: Machine, host: Link
     ) -> None:
         before = qdiscs(machine)
         print(f"as it is: {min(took_ms(machine)):.1f} ms")
@@ -152,9 +152,7 @@ class TestOnAKernelWithNetem:
         await_no_switch(machine)
         assert host.undelay().already
 
-    def test_another_size_takes_the_place_of_the_first(
-        self, machine: Machine, host: SshHost
-    ) -> None:
+    def test_another_size_takes_the_place_of_the_first(self, machine: Machine, host: Link) -> None:
         host.delay(300, 0)
         assert host.delay(300, 0).already
         assert not host.delay(600, 20).already
@@ -162,7 +160,7 @@ class TestOnAKernelWithNetem:
         assert min(took_ms(machine)) >= 580
 
     def test_what_is_held_back_arrives_though_it_is_let_go(
-        self, machine: Machine, host: SshHost
+        self, machine: Machine, host: Link
     ) -> None:
         host.delay(3000, 0)
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as there:
@@ -191,14 +189,14 @@ class TestOnAKernelWithNetem:
     @pytest.mark.parametrize("theirs", ["handle 1: tbf rate 100mbit burst 32k latency 50ms",
                                         "netem delay 5ms"])  # fmt: skip
     def test_a_qdisc_that_somebody_configured_is_left_as_it_is(
-        self, machine: Machine, host: SshHost, theirs: str
+        self, machine: Machine, host: Link, theirs: str
     ) -> None:
         said(machine, f"tc qdisc add dev vec0 root {theirs}")
         try:
             before = qdiscs(machine)
             kind = "tbf 1: root" if "tbf" in theirs else "netem 8"
             with pytest.raises(Unsupported, match=f"vec0 of .* somebody configured.*: {kind}"):
-                delaying_host(Node(name="n1", address=f"{machine.sshd.address}:1", host=host._spec))
+                delayable(Node(name="n1", address=f"{machine.sshd.address}:1", host=host._spec))
             with pytest.raises(Unsupported, match="somebody configured"):
                 host.delay(50, 0)
             assert host.delayed() == ""
@@ -209,7 +207,7 @@ class TestOnAKernelWithNetem:
             said(machine, "tc qdisc del dev vec0 root")
 
     def test_a_qdisc_of_the_kernels_own_that_would_not_come_back_is_left_as_it_is(
-        self, machine: Machine, host: SshHost
+        self, machine: Machine, host: Link
     ) -> None:
         said(machine, "echo fq_codel > /proc/sys/net/core/default_qdisc")
         try:
@@ -219,7 +217,7 @@ class TestOnAKernelWithNetem:
             said(machine, "echo pfifo_fast > /proc/sys/net/core/default_qdisc")
 
     def test_a_machine_without_the_tools_says_what_is_missing(
-        self, machine: Machine, host: SshHost
+        self, machine: Machine, host: Link
     ) -> None:
         said(machine, "mount --bind /dev/null /sbin/tc")
         try:
@@ -229,7 +227,9 @@ class TestOnAKernelWithNetem:
             said(machine, "umount /sbin/tc")
 
 
-@pytest.mark.skipif(not netem.why_not(), reason="NOT TESTED: a kernel without netem: it has netem")
+@pytest.mark.skipif(
+    not netem.why_not_here(), reason="NOT TESTED: a kernel without netem: it has netem"
+)
 def test_a_machine_whose_kernel_has_no_netem_says_so_before_anything_is_touched(
     places: Places, tmp_path: Path
 ) -> None:

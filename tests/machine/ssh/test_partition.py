@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.links import Link, partitionable
 from tests.machine.test_partition import PORT, Places, places, reaches, rooted, switches
 from tests.sshd import WHY_NOT, Sshd
 from tests.waiting import await_true
@@ -13,7 +14,6 @@ from brownout.base.errors import Refused
 from brownout.databases.lab.network import Place
 from brownout.inventory.model import Node
 from brownout.machine import network
-from brownout.machine.host import Partitioning, partitioning_host
 from brownout.machine.ssh import SshSpec, pool
 
 __all__ = ["places"]
@@ -45,13 +45,11 @@ def node(sshd: Sshd, undo_after_s: float = 60.0) -> Node:
 
 
 @pytest.fixture
-def host(sshd_there: Sshd) -> Partitioning:
-    return partitioning_host(node(sshd_there))
+def host(sshd_there: Sshd) -> Link:
+    return partitionable(node(sshd_there))
 
 
-def test_it_is_cut_off_both_ways_and_joined_while_we_reach_it(
-    places: Places, host: Partitioning
-) -> None:
+def test_it_is_cut_off_both_ways_and_joined_while_we_reach_it(places: Places, host: Link) -> None:
     first, second, third = places.values()
     proof = host.partition([f"{second.address}:1", f"{third.address}:2"])
     assert proof.evidence["from"] == [second.address, third.address]
@@ -71,13 +69,13 @@ def test_it_undoes_it_by_itself_though_every_connection_of_ours_is_gone(
     places: Places, sshd_there: Sshd
 ) -> None:
     first, second, _ = places.values()
-    partitioning_host(node(sshd_there, undo_after_s=5.0)).partition([f"{second.address}:1"])
+    partitionable(node(sshd_there, undo_after_s=5.0)).partition([f"{second.address}:1"])
     sshd_there.stop()
     await_true(lambda: reaches(first, second) == [True], "the end of the cut")
     await_true(lambda: not switches(first), "the end of its switch")
 
 
-def test_where_we_come_from_is_never_cut_off(places: Places, host: Partitioning) -> None:
+def test_where_we_come_from_is_never_cut_off(places: Places, host: Link) -> None:
     gateway = f"{places['n1'].address.rpartition('.')[0]}.1"
     with pytest.raises(Refused, match=f"`{gateway}` is where brownout comes from"):
         host.partition([f"{places['n2'].address}:1", f"{gateway}:1"])

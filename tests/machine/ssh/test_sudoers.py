@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pytest
+from tests.links import Link
 from tests.restricted import USER, install, installed, machine, sudo_log
 from tests.sshd import Sshd
 from tests.wording import naming
@@ -95,12 +96,14 @@ def check_acts(host: SshHost, data: Path) -> None:
     assert host.entries(data) == []
     assert host.read_text(data.parent / "etc" / "node.conf") == "data: there\n"
     assert host.machine.startswith("boot ")
-    assert host.delayed() == ""
-    host.why_no_delay()
-    host.undelay()
+    link = Link(node_of(), host)
+    assert link.delayed() == ""
+    link.why_no_delay()
+    link.undelay()
 
 
-def check_partition(host: SshHost) -> None:
+def check_partition(ssh: SshHost) -> None:
+    host = Link(node_of(), ssh)
     if reason := host.why_no_partition():
         pytest.skip(f"NOT TESTED: the partition: {reason}")
     try:

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from brownout.base.errors import HostError, Unsupported
-from brownout.databases.adapter import Adapter, Support
+from brownout.base.errors import HostError
+from brownout.databases.adapter import Adapter
 from brownout.faults.fault import NodeFault, NodeUndo
 from brownout.faults.faults import Faults
-from brownout.inventory.model import Cluster, Node
-from brownout.machine.host import Host, Proof, host_for
+from brownout.inventory.model import Node
+from brownout.machine.host import Host, Proof
 
 #: Takes the space; beside the node's data, so that it is in the same file system.
 NAME = "brownout-fills-this-disk"
@@ -25,30 +25,24 @@ class FillDisk(NodeFault):
     Refused where other nodes, or this machine itself, have anything in that file system.
     """
 
-    name, act, undo = "fill_disk", "disk_full", "free_disk"
+    name, act, undo_name = "fill_disk", "disk_full", "free_disk"
     words = "left without disk space"
 
-    def supports(self, cluster: Cluster, adapter: Adapter) -> Support:
+    def why_not_on(self, node: Node, host: Host) -> str:
         """Only a process of this machine: its files are ours to fill up."""
-        elsewhere = [n.name for n in cluster.nodes if n.host is None or n.host.kind != "process"]
-        why = f"{', '.join(elsewhere)}: not a process of this machine" if elsewhere else ""
-        return Support(not elsewhere, why)
+        here = node.host is not None and node.host.kind == "process"
+        return "" if here else f"node `{node.name}` is not a process of this machine"
 
-    def ready(self, node: Node) -> Host:
-        """Return the node's host, if it is a process of this machine."""
-        if node.host is None or node.host.kind != "process":
-            raise Unsupported(f"node `{node.name}` is not a process of this machine")
-        return host_for(node)
-
-    def objections(self, faults: Faults, node: Node, leave_mb: int = 0) -> list[str]:
-        """Nobody else may run out of space."""
+    def why_not_now(self, faults: Faults, node: Node, leave_mb: int = 0) -> list[str]:
+        """No other node, and not this machine itself, may run out of space."""
         device = _directory(faults.adapter, node).stat().st_dev
-        found = ["it is the machine's own file system"] if device == Path("/").stat().st_dev else []
+        own = device == Path("/").stat().st_dev
+        problems = ["it is the machine's own file system"] if own else []
         others = [other for other in faults.cluster.every if other.name != node.name]
         for other in others:
             if _directory(faults.adapter, other).stat().st_dev == device:
-                found.append(f"node `{other.name}` has its data there too")
-        return [f"node `{node.name}`: {each}" for each in found]
+                problems.append(f"node `{other.name}` has its data there too")
+        return [f"node `{node.name}`: {each}" for each in problems]
 
     def do(self, faults: Faults, node: Node, leave_mb: int = 0) -> Proof:
         """Take what is free; proven by what is free then."""
@@ -67,25 +61,17 @@ class FillDisk(NodeFault):
             raise HostError(f"{directory}: {free} bytes are free still")
         return Proof(now, now - before, {"directory": str(directory), "free_bytes": free})
 
-    def told(
-        self,
-        cluster: Cluster,
-        adapter: Adapter | None,
-        node: Node | None,
-        arguments: Mapping[str, Any],
-    ) -> list[str]:
+    def would(self, adapter: Adapter, node: Node, host: Host, arguments: Mapping[str, Any]) -> str:
         """Say which file grows."""
-        if adapter is None or node is None:
-            return ["fill the file system of the target"]
-        return [f"{node.name} ({node.address}): fill {_directory(adapter, node) / NAME}"]
+        return f"fill {_directory(adapter, node) / NAME}"
 
 
 class FreeDisk(NodeUndo):
-    """Give `node` its disk space back, and start it if it stopped for lack of it."""
+    """Give `node` its disk space back, and start it if it stopped without it."""
 
     name, act, words = "free_disk", "disk_full", "given its disk space back"
 
-    def is_in_place(self, host: Host, proof: Mapping[str, Any]) -> bool:
+    def is_in_place(self, node: Node, host: Host, proof: Mapping[str, Any]) -> bool:
         """The file is there; asked once a second until then."""
         return NAME in host.entries(Path(proof["directory"]))
 

@@ -6,19 +6,21 @@ from brownout.databases.adapter import Support
 from brownout.databases.aerospike import racks
 from brownout.databases.aerospike.objections import strongly_consistent
 from brownout.databases.aerospike.panel import Panel
-from brownout.databases.scenarios import TO_A_PROCESS, act_of, problem_of_hosts
+from brownout.databases.scenarios import Scenarios, act_of
 from brownout.inventory.model import Cluster
 
 __all__ = ["support"]
 
-#: Nodes of Aerospike are neither slowed nor cut off yet.
-_NEED_A_HOST = TO_A_PROCESS - {"delay", "partition"} | {"add", "racks", "remove", "rolling"}
 _ENTERPRISE = frozenset({"drain", "quiesce", "undrain", "unquiesce"})
 _SETTINGS = frozenset({"migrationspeed", "replicationfactor"})
 #: Who is a member there, and how many copies there are, is the roster's to say.
 _NOT_WITH_A_ROSTER = frozenset({"add", "remove", "replicationfactor"})
-_KNOWN = _NEED_A_HOST | _ENTERPRISE | _SETTINGS
-_NAMES = {"migrationspeed": "migration_speed", "replicationfactor": "replication_factor"}
+_CLUSTERS = Scenarios(
+    database="Aerospike",
+    own=_ENTERPRISE | _SETTINGS,
+    on_members=frozenset({"add", "racks", "remove", "rolling"}),
+    keep_majority=frozenset(),
+)
 
 
 def support(panel: Panel, cluster: Cluster, namespace: Callable[[], str], scenario: str) -> Support:
@@ -26,12 +28,9 @@ def support(panel: Panel, cluster: Cluster, namespace: Callable[[], str], scenar
 
     `namespace` is the one under load; it is asked for only where it matters.
     """
-    act = act_of(scenario)
-    if act not in _KNOWN:
-        names = ", ".join(sorted(_NAMES.get(each, each) for each in _KNOWN))
-        return Support(False, f"Aerospike has no scenario `{scenario}`; it has {names}")
-    if act in _NEED_A_HOST and (reason := problem_of_hosts(act, cluster)):
-        return Support(False, reason)
+    act, answer = act_of(scenario), _CLUSTERS.support(scenario, cluster)
+    if not answer.ok:
+        return answer
     if act in _ENTERPRISE and panel.community():
         return Support(False, "the Community Edition cannot quiesce a node: Enterprise only")
     if act in _NOT_WITH_A_ROSTER and (strong := _strong(panel)):

@@ -12,16 +12,16 @@ from brownout.databases.access import by_password, load_spec
 from brownout.databases.adapter import Milestone, MilestoneState, Support
 from brownout.databases.cassandra import choice, copies, milestones, storage
 from brownout.databases.cassandra.link import LOGIN, CommandFailed, Link
-from brownout.databases.cassandra.scenarios import support
 from brownout.databases.cassandra.settings import living_settings, own_settings, properties
 from brownout.databases.cassandra.view import View, look
 from brownout.databases.node_answers import Asking
 from brownout.databases.places import Places, Unnamed
+from brownout.databases.scenarios import Scenarios
 from brownout.inventory.model import Cluster, Node
 from brownout.machine.footprint import Footprint
 from brownout.machine.host import Proof, host_for
 
-__all__ = ["CassandraAdapter"]
+__all__ = ["SCENARIOS", "CassandraAdapter"]
 
 _USUAL = "QUORUM"
 #: Until a coordinator gives up on a replica, and then until the hint for it is on disk.
@@ -29,6 +29,13 @@ _WAITED = ("write_request_timeout", "counter_write_request_timeout")
 _FLUSHED = "hints_flush_period"
 _USUALLY_S = {"write_request_timeout": 2.0, "counter_write_request_timeout": 5.0, _FLUSHED: 10.0}
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0}
+
+SCENARIOS = Scenarios(
+    database="Cassandra",
+    need_another=frozenset({"partition", "wipe"}),
+    impossible={"stepdown": "Cassandra has no leader, so no node can step down"},
+    majority="quorum",
+)
 
 
 class CassandraAdapter(Asking[Link, View]):
@@ -95,7 +102,7 @@ class CassandraAdapter(Asking[Link, View]):
 
     def supports(self, scenario: str) -> Support:
         """Return whether `scenario` is possible on this topology and with these hosts."""
-        return support(scenario, self._cluster)
+        return SCENARIOS.support(scenario, self._cluster)
 
     def load_spec(self) -> dict[str, Any]:
         """Return how the load generator connects: driver, connection with secrets, options."""

@@ -2,7 +2,8 @@
 
 `adapter` joins the parts: `access` (how a node is reached), `link` (one node's REST API), `view`
 (what one node says of the bucket and its vbuckets), `milestones` (judging those, pure) and
-`scenarios` (why no fault is offered). `options` is what a workload may say, `lab` starts a mock.
+`adapter` (which says why no fault is offered). `options` is what a workload may say, `lab` starts
+a mock.
 """
 
 from collections.abc import Callable

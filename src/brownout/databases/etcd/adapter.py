@@ -15,20 +15,30 @@ from brownout.databases.etcd.candidate import EtcdCandidate
 from brownout.databases.etcd.grants import ROOT, covers
 from brownout.databases.etcd.link import LOGIN, CommandFailed, Link
 from brownout.databases.etcd.readmission import take_in
-from brownout.databases.etcd.scenarios import support
 from brownout.databases.etcd.settings import VARIABLES, living_settings, own_settings
 from brownout.databases.etcd.view import LEADER, View, look
 from brownout.databases.node_answers import Handover
 from brownout.databases.places import Places, Unnamed, names
+from brownout.databases.scenarios import Scenarios
 from brownout.inventory.grants import Grant
 from brownout.inventory.model import Cluster, Node
 from brownout.machine.host import Proof, host_for
 
-__all__ = ["EtcdAdapter"]
+__all__ = ["SCENARIOS", "EtcdAdapter"]
 
 #: The leader gives the transfer one election time-out, at most 50 s of them.
 _TRANSFER_S = 60.0
 _POLL_S = 0.02
+
+SCENARIOS = Scenarios(
+    database="etcd",
+    own=frozenset({"drain", "stepdown", "undrain"}),
+    # After these another member must take over, or there is nothing to measure but the end.
+    need_another=frozenset({"drain", "partition", "stepdown"}),
+    # A member that lost its data is removed and added by the others, who have to be a quorum then.
+    at_least={"wipe": (3, "without a quorum of the {members} members none can be taken in again")},
+    majority="quorum",
+)
 
 
 class EtcdAdapter(Handover[Link, View]):
@@ -94,7 +104,7 @@ class EtcdAdapter(Handover[Link, View]):
 
     def supports(self, scenario: str) -> Support:
         """Return whether `scenario` is possible on this topology and with these hosts."""
-        return support(scenario, self._cluster)
+        return SCENARIOS.support(scenario, self._cluster)
 
     def candidates(self) -> list[EtcdCandidate]:
         """Return every node, to ask each by itself whether it leads."""

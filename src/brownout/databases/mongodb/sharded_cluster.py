@@ -127,7 +127,8 @@ class ShardedAdapter:
             unseen = "behind routers no driver sees the members, so it is unknown when Atlas begins"
             return Support(False, unseen)
         answers = [adapter.supports(scenario) for adapter in self._shards.values()]
-        return next((answer for answer in answers if not answer.ok), Support(True))
+        refusals = [answer for answer in answers if not answer.ok]
+        return min(refusals, key=lambda answer: not answer.known, default=Support(True))
 
     def engine(self) -> str:
         """Return what the members run, as `mongod 6.0.5 in 2 shards`."""

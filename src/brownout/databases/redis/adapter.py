@@ -14,21 +14,27 @@ from brownout.databases.places import Places
 from brownout.databases.redis import choice, milestones, rejoin, storage
 from brownout.databases.redis.candidate import RedisCandidate
 from brownout.databases.redis.link import LOGIN, CommandFailed, Link
-from brownout.databases.redis.scenarios import support
 from brownout.databases.redis.settings import own_settings
 from brownout.databases.redis.slot_moves import Resharding
 from brownout.databases.redis.view import View, look
+from brownout.databases.scenarios import Scenarios
 from brownout.databases.view import reasons
 from brownout.inventory.grants import Grant
 from brownout.inventory.model import Cluster, Node
 from brownout.machine.footprint import Footprint
 from brownout.machine.host import Proof, host_for
 
-__all__ = ["RedisAdapter"]
+__all__ = ["SCENARIOS", "RedisAdapter"]
 
 #: A failover by hand is given up by the replica itself after 5 s (`CLUSTER_MF_TIMEOUT`).
 _HANDED_OVER_S = 10.0
 _POLL_S = 0.02
+
+SCENARIOS = Scenarios(
+    database="Redis Cluster",
+    own=frozenset({"drain", "slots", "stepdown", "undrain"}),
+    need_another=frozenset({"drain", "partition", "slots", "stepdown", "wipe"}),
+)
 
 
 class RedisAdapter(Resharding):
@@ -118,7 +124,7 @@ class RedisAdapter(Resharding):
 
     def supports(self, scenario: str) -> Support:
         """Return whether `scenario` is possible on this topology and with these hosts."""
-        return support(scenario, self._cluster)
+        return SCENARIOS.support(scenario, self._cluster)
 
     def candidates(self) -> list[RedisCandidate]:
         """Return every node, to ask each by itself whether it is a master that serves.

@@ -27,7 +27,7 @@ class ByAtlas(Action):
 
     module, node, takes_node = "atlas", None, False
 
-    def told(
+    def plan(
         self, cluster: Cluster, adapter: Adapter | None, node: Node | None, arguments: Arguments
     ) -> list[str] | None:
         """Return the requests it would make."""

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from brownout.atlas.preconditions import unmet
-from brownout.faults.acts import Act, Evidence
+from brownout.faults.act import Act, Evidence
 from brownout.faults.atlas.by_atlas import ByAtlas
 from brownout.faults.atlas.cluster_state import gather
 from brownout.faults.atlas.request import FIND_S
@@ -28,7 +28,7 @@ class FailoverTest(ByAtlas, Fault):
     name, act = "test_failover", "failover"
     words = "Atlas had the primary restarted"
 
-    def carry_out(
+    def run(
         self,
         faults: "Faults",
         node: None,
@@ -45,4 +45,4 @@ class FailoverTest(ByAtlas, Fault):
                 request.send(client.restart_primaries)
                 return request.primary_lost()
 
-            return faults.carry_out(Act("break", self.name, None), do, request.applied)
+            return faults.perform(Act("break", self.name, None), do, request.applied)

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 from brownout.atlas.answers import MaintenanceWindow
 from brownout.atlas.objections import of_maintenance
 from brownout.base.errors import ClusterError, ConfigurationError
-from brownout.faults.acts import Act, Evidence
+from brownout.faults.act import Act, Evidence, PendingUndo
 from brownout.faults.atlas.by_atlas import ByAtlas, await_whole
 from brownout.faults.atlas.cluster_state import asking, state_of
 from brownout.faults.fault import Fault, Undo
-from brownout.faults.undos import PendingUndo
 from brownout.machine.host import Proof
 
 if TYPE_CHECKING:
@@ -32,9 +31,7 @@ class SetMaintenanceWindow(ByAtlas, Fault):
     name, act, undo = _NAME, "maintenance", _NAME
     words = "the maintenance window was moved"
 
-    def carry_out(
-        self, faults: "Faults", node: None, day_of_week: int, hour_of_day: int
-    ) -> Evidence:
+    def run(self, faults: "Faults", node: None, day_of_week: int, hour_of_day: int) -> Evidence:
         """Give the project another window; effective when Atlas says it."""
         problems = []
         if not 1 <= day_of_week <= 7:
@@ -59,9 +56,9 @@ class MoveWindowBack(ByAtlas, Undo):
 
     def put_back(self, faults: "Faults", pending: PendingUndo) -> None:
         """Give it the window that is pending."""
-        self.carry_out(faults, None, dict(pending.value or {}))
+        self.run(faults, None, dict(pending.value or {}))
 
-    def carry_out(self, faults: "Faults", node: None, window: Window) -> Evidence:
+    def run(self, faults: "Faults", node: None, window: Window) -> Evidence:
         """Give it this window, or none."""
         with asking(faults.cluster) as client:
             return _give(faults, client, Act("mend", _NAME, None, None, window), window)
@@ -75,7 +72,7 @@ class StartMaintenance(ByAtlas, Fault):
 
     name, act, words = "start_maintenance", "maintenance", "Atlas began maintenance"
 
-    def carry_out(
+    def run(
         self,
         faults: "Faults",
         node: None,
@@ -94,7 +91,7 @@ class StartMaintenance(ByAtlas, Fault):
                 return request.member_lost()
 
             act = Act("break", self.name, None)
-            return faults.carry_out(act, do, request.applied, rolling=True)
+            return faults.perform(act, do, request.applied, rolling=True)
 
 
 def _give(faults: "Faults", client: "AtlasClient", act: Act, wanted: Window) -> Evidence:
@@ -107,7 +104,7 @@ def _give(faults: "Faults", client: "AtlasClient", act: Act, wanted: Window) -> 
         now = time.monotonic()
         return Proof(now, now - asked, {"window": told})
 
-    return faults.carry_out(act, do)
+    return faults.perform(act, do)
 
 
 def _told(window: MaintenanceWindow) -> Window:

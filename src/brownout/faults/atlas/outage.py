@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 from brownout.atlas.objections import of_outage
 from brownout.atlas.objections import regions as regions_of
 from brownout.base.errors import ConfigurationError
-from brownout.faults.acts import Act, Evidence
+from brownout.faults.act import Act, Evidence, PendingUndo
 from brownout.faults.atlas.by_atlas import UNHURRIED, ByAtlas, await_whole
 from brownout.faults.atlas.cluster_state import asking, state_of
 from brownout.faults.atlas.request import FIND_S, Request, already
 from brownout.faults.fault import Fault, Undo
-from brownout.faults.undos import PendingUndo
 from brownout.inventory.model import Cluster
 from brownout.machine.host import Proof
 
@@ -35,9 +34,9 @@ class StartOutage(ByAtlas, Fault):
     outage. Undone by `end_outage`, which the rollback does too.
     """
 
-    name, act, words, undo = "start_outage", "outage", "Atlas cut a region off", "end_outage"
+    name, act, words, undo_name = "start_outage", "outage", "Atlas cut a region off", "end_outage"
 
-    def carry_out(
+    def run(
         self,
         faults: "Faults",
         node: None,
@@ -65,9 +64,9 @@ class StartOutage(ByAtlas, Fault):
                 request.until(lambda: _state(client) == "SIMULATING", "the outage is not complete")
                 return request.seen() if allow_majority else request.seen_with_primary()
 
-            leaves = PendingUndo(self.undo, None)
+            leaves = PendingUndo(self.undo_name, None)
             act = Act("break", self.name, None, leaves, {"regions": list(cut)})
-            return faults.carry_out(act, do, finish)
+            return faults.perform(act, do, finish)
 
 
 class EndOutage(ByAtlas, Undo):
@@ -78,7 +77,7 @@ class EndOutage(ByAtlas, Undo):
 
     name, act, words = "end_outage", "outage", "Atlas joined the region again"
 
-    def carry_out(
+    def run(
         self,
         faults: "Faults",
         node: None,
@@ -102,11 +101,11 @@ class EndOutage(ByAtlas, Undo):
                 request.until(lambda: not goes_on(client), "the outage is not over")
                 return request.seen()
 
-            return faults.carry_out(Act("mend", self.name, None), do, finish)
+            return faults.perform(Act("mend", self.name, None), do, finish)
 
     def put_back(self, faults: "Faults", pending: PendingUndo) -> None:
         """End it, whatever Atlas is doing now."""
-        self.carry_out(faults, None, *UNHURRIED)
+        self.run(faults, None, *UNHURRIED)
 
     def is_due_for(self, cluster: Cluster) -> bool:
         """Atlas simulates an outage now: a run takes only a whole cluster, so it came later."""

@@ -5,12 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 from brownout.atlas.objections import of_pause
 from brownout.base.errors import ClusterError
-from brownout.faults.acts import Act, Evidence
+from brownout.faults.act import Act, Evidence, PendingUndo
 from brownout.faults.atlas.by_atlas import UNHURRIED, ByAtlas, await_whole
 from brownout.faults.atlas.cluster_state import asking, state_of
 from brownout.faults.atlas.request import already
 from brownout.faults.fault import Fault, Undo
-from brownout.faults.undos import PendingUndo
 from brownout.inventory.model import Cluster
 from brownout.machine.host import Proof
 
@@ -27,9 +26,9 @@ class PauseCluster(ByAtlas, Fault):
     """
 
     name, act, words = "pause_cluster", "pause_cluster", "Atlas paused the cluster"
-    undo = "resume_cluster"
+    undo_name = "resume_cluster"
 
-    def carry_out(
+    def run(
         self,
         faults: "Faults",
         node: None,
@@ -54,8 +53,8 @@ class PauseCluster(ByAtlas, Fault):
                     raise ClusterError("Atlas says that it is paused, and a member still serves")
                 return request.seen()
 
-            act = Act("break", self.name, None, PendingUndo(self.undo, None))
-            return faults.carry_out(act, do, finish)
+            act = Act("break", self.name, None, PendingUndo(self.undo_name, None))
+            return faults.perform(act, do, finish)
 
 
 class ResumeCluster(ByAtlas, Undo):
@@ -66,7 +65,7 @@ class ResumeCluster(ByAtlas, Undo):
 
     name, act, words = "resume_cluster", "pause_cluster", "Atlas resumed the cluster"
 
-    def carry_out(
+    def run(
         self,
         faults: "Faults",
         node: None,
@@ -83,11 +82,11 @@ class ResumeCluster(ByAtlas, Undo):
                 request.send(client.resume)
                 return request.serving(len(faults.cluster.nodes))
 
-            return faults.carry_out(Act("mend", self.name, None), do, request.applied)
+            return faults.perform(Act("mend", self.name, None), do, request.applied)
 
     def put_back(self, faults: "Faults", pending: PendingUndo) -> None:
         """Resume it, whatever Atlas is doing now."""
-        self.carry_out(faults, None, *UNHURRIED)
+        self.run(faults, None, *UNHURRIED)
 
     def is_due_for(self, cluster: Cluster) -> bool:
         """Atlas has the cluster paused: a run takes only a whole one, so it came later."""

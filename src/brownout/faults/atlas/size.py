@@ -5,12 +5,11 @@ from typing import TYPE_CHECKING, Any
 from brownout.atlas.objections import of_resize
 from brownout.atlas.sizes import Size, resized, restoring, same
 from brownout.base.errors import ClusterError
-from brownout.faults.acts import Act, Evidence
+from brownout.faults.act import Act, Evidence, PendingUndo
 from brownout.faults.atlas.by_atlas import UNHURRIED, ByAtlas
 from brownout.faults.atlas.cluster_state import state_of
 from brownout.faults.atlas.request import FIND_S, Request, already
 from brownout.faults.fault import Fault, Undo
-from brownout.faults.undos import PendingUndo
 from brownout.machine.host import Proof
 
 if TYPE_CHECKING:
@@ -32,9 +31,9 @@ class ResizeCluster(ByAtlas, Fault):
     where Atlas scales it by itself. Put back by the rollback.
     """
 
-    name, act, words, undo = _NAME, "resize", _WORDS, _NAME
+    name, act, words, undo_name = _NAME, "resize", _WORDS, _NAME
 
-    def carry_out(
+    def run(
         self,
         faults: "Faults",
         node: None,
@@ -66,9 +65,9 @@ class ResizeAgain(ByAtlas, Undo):
 
     def put_back(self, faults: "Faults", pending: PendingUndo) -> None:
         """Give it the size that is pending."""
-        self.carry_out(faults, None, pending.value)
+        self.run(faults, None, pending.value)
 
-    def carry_out(self, faults: "Faults", node: None, change: Change) -> Evidence:
+    def run(self, faults: "Faults", node: None, change: Change) -> Evidence:
         """Have Atlas make the change."""
         with self.requesting(faults, *UNHURRIED) as (client, request):
             return _give(faults, client, request, Act("mend", _NAME, None), change)
@@ -98,4 +97,4 @@ def _give(
             )
         return seen
 
-    return faults.carry_out(act, do, finish, rolling=True)
+    return faults.perform(act, do, finish, rolling=True)

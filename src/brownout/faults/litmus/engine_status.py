@@ -91,12 +91,12 @@ def summary(result: Document) -> dict[str, Any]:
     "probes": {"recovery-time": "Passed"}, "targets": {"pod/web-0": "reverted"}}`
     """
     status = result.get("status") or {}
-    said = experiment_status(result)
-    error = said.get("errorOutput") or {}
+    judged = experiment_status(result)
+    error = judged.get("errorOutput") or {}
     return {
-        "phase": said.get("phase"),
+        "phase": judged.get("phase"),
         "verdict": verdict_of(result),
-        "probe_success_percentage": _number(said.get("probeSuccessPercentage")),
+        "probe_success_percentage": _number(judged.get("probeSuccessPercentage")),
         "error": ": ".join(str(error[key]) for key in ("errorCode", "reason") if error.get(key)),
         "probes": {
             str(probe.get("name")): str((probe.get("status") or {}).get("verdict"))

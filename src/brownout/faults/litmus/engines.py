@@ -27,12 +27,11 @@ from brownout.base.wait import wait_until
 from brownout.databases.adapter import Adapter, Support
 from brownout.databases.milestones import still_lacks
 from brownout.faults import guards
-from brownout.faults.acts import Act, Evidence
+from brownout.faults.act import Act, Evidence, PendingUndo
 from brownout.faults.fault import Fault, Undo
 from brownout.faults.litmus import engine_status
 from brownout.faults.litmus import manifest as manifests
 from brownout.faults.litmus.surroundings import result_name
-from brownout.faults.undos import PendingUndo
 from brownout.inventory.model import Cluster, Node
 from brownout.machine.host import Proof
 
@@ -95,7 +94,7 @@ class RunChaosEngine(Fault):
             return error.problems
         return []
 
-    def told(
+    def plan(
         self,
         cluster: Cluster,
         adapter: Adapter | None,
@@ -107,7 +106,7 @@ class RunChaosEngine(Fault):
             return None
         return ["NOT POSSIBLE: found neither a `manifest` nor an `experiment`; give one of them"]
 
-    def carry_out(
+    def run(
         self,
         faults: "Faults",
         node: None,
@@ -150,9 +149,9 @@ class RunChaosEngine(Fault):
                     _remove(litmus, there, faults.stopped)
                 return _injected(litmus, litmus.create_engine(made), within_s, faults.stopped)
 
-            leaves = PendingUndo(self.undo, None, setting, value)
+            leaves = PendingUndo(self.undo_name, None, setting, value)
             told = {"engine": setting, "experiments": manifests.experiments_of(engine)}
-            return faults.carry_out(Act("break", self.name, None, leaves, told), do)
+            return faults.perform(Act("break", self.name, None, leaves, told), do)
 
 
 class StopChaosEngine(Undo):
@@ -164,7 +163,7 @@ class StopChaosEngine(Undo):
     name, act, words = "stop_chaos_engine", "litmus", "LitmusChaos stopped its fault"
     module, node, takes_node = "litmus", None, False
 
-    def carry_out(
+    def run(
         self,
         faults: "Faults",
         node: None,
@@ -200,7 +199,7 @@ class StopChaosEngine(Undo):
             _check_server(litmus, pending)
             told = {"setting": pending.setting}
             act = Act("mend", self.name, None, None, told, pending.setting)
-            return faults.carry_out(act, lambda: _stopped(litmus, name, mark, within_s))
+            return faults.perform(act, lambda: _stopped(litmus, name, mark, within_s))
 
 
 def _check(faults: "Faults", objections: list[str]) -> None:

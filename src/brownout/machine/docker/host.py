@@ -1,5 +1,6 @@
 """A node that is a container of a Docker engine."""
 
+import socket
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -8,17 +9,19 @@ from typing import Any, ClassVar
 
 from docker.errors import APIError
 
-from brownout.base.errors import ConfigurationError, HostError, Refused
+from brownout.base.errors import ConfigurationError, HostError, Refused, Unsupported
 from brownout.base.wait import wait_until
 from brownout.inventory.model import HostSpec, Node
-from brownout.machine.commands import last_words
+from brownout.machine import network, processes
+from brownout.machine.commands import LocalRunner, last_words
 from brownout.machine.directories import in_words
 from brownout.machine.docker import clock, files, storage, undo
 from brownout.machine.docker.container import Container, checked, locate
 from brownout.machine.docker.engine import connected
 from brownout.machine.docker.spec import DockerSpec
 from brownout.machine.footprint import Footprint
-from brownout.machine.host import Connection, ProcessState, Proof, StopMode
+from brownout.machine.host import Connection, ProcessState, Proof, Shell, StopMode
+from brownout.machine.network import Network
 from brownout.machine.storage import Rules
 from brownout.machine.storage import targets as named
 
@@ -40,7 +43,7 @@ class DockerHost:
 
     def __init__(self, node: Node) -> None:
         if not isinstance(node.host, DockerSpec):
-            raise ConfigurationError(f"node `{node.name}` is no container")
+            raise ConfigurationError(f"node `{node.name}` is not a container")
         self._name, self._spec = node.name, node.host
 
     @property
@@ -68,6 +71,35 @@ class DockerHost:
         with connected(self._spec) as client:
             found = self._locate(client)
         return True if found.running and found.is_at(theirs, port, here) else None
+
+    def shell(self) -> Shell:
+        """Return what runs scripts on the engine's machine, which has to be this one."""
+        with connected(self._spec) as client:
+            container = self._locate(client)
+            if reason := self._why_elsewhere(client):
+                raise Unsupported(reason)
+        runner = LocalRunner(where=f"the machine of container {container.name}")
+        process = processes.by_id(runner, container.pid) if container.running else None
+        return Shell(self._name, runner, process, self._spec.undo_after_s)
+
+    def network(self) -> Network:
+        """Return the container's own network, which is changed from the engine's machine.
+
+        So an image needs no tools for it, and a container no rights.
+        """
+        with connected(self._spec) as client:
+            container = self._locate(client)
+            reason = self._why_elsewhere(client) or network.why_not()
+        node = f"node `{self._name}`: container {container.name}"
+        if not reason and not container.running:
+            reason = f"{node} is not running, so it has no network"
+        if not reason and network.is_ours(container.pid):
+            reason = f"{node} has no network to itself: it uses that of its machine"
+        if reason:
+            raise Unsupported(reason)
+        enter = ("nsenter", f"--target={container.pid}", "--net", "--")
+        runner = LocalRunner(enter, f"the network of container {container.name}")
+        return Network(self._name, runner, self._spec.undo_after_s)
 
     def stop(self, mode: StopMode) -> Proof:
         """End the container: its own stop signal (`clean`) or SIGKILL (`kill`).
@@ -100,6 +132,12 @@ class DockerHost:
             client.pause(before.id)
             seen = time.monotonic()
             after = self._same_life(client, before, "paused")
+            if switch not in [each.pid for each in undo.armed(before)]:
+                client.unpause(before.id)  # its switch ran out before the pause, and is gone
+                raise HostError(
+                    f"node `{self._name}` was resumed before it was seen to be paused",
+                    "raise `undo_after_s`",
+                )
         evidence = after.evidence(undo_after_s=limit_s, undo_pid=switch)
         return Proof(seen, seen - sent, evidence)
 
@@ -202,6 +240,16 @@ class DockerHost:
             command=(*(config.get("Entrypoint") or ()), *(config.get("Cmd") or ())),
             variables={name: value for name, _, value in pairs if name in variables},
             directory=Path(directory) if directory else None,
+        )
+
+    def _why_elsewhere(self, client: Any) -> str:
+        """Return that the engine's containers are not processes of this machine; empty if so."""
+        name = client.info().get("Name")
+        if name == socket.gethostname():
+            return ""
+        return (
+            f"node `{self._name}`: the engine at {self._spec.engine} runs on `{name}`, and only "
+            "there can what its containers see be changed: run brownout on that machine"
         )
 
     def _locate(self, client: Any) -> Container:

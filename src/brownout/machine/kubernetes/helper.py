@@ -19,7 +19,7 @@ from brownout.machine.kubernetes.pod import Container, Pod
 from brownout.machine.kubernetes.session import PodRunner
 from brownout.machine.kubernetes.spec import KubernetesSpec
 
-__all__ = ["HELPER", "helper", "manifest", "remove_left"]
+__all__ = ["HELPER", "await_running", "helper", "manifest", "remove_left"]
 
 #: The label of our own pods; its value is the uid of the pod that they are for.
 HELPER = "brownout.dev/helper"
@@ -42,7 +42,7 @@ def helper(objects: Objects, spec: KubernetesSpec, pod: Pod) -> Iterator[PodRunn
     )
     path, uid = in_namespace(pod.namespace, "pods", name), str(made["metadata"]["uid"])
     try:
-        _await_running(objects, path)
+        await_running(objects, path, _CONTAINER)
         yield PodRunner(spec, name, _CONTAINER)
     finally:
         objects.delete(path, uid, 0)
@@ -90,10 +90,12 @@ def manifest(pod: Pod, container: str, name: str, ends_after_s: float) -> Object
     }
 
 
-def _await_running(objects: Objects, path: str) -> None:
+def await_running(objects: Objects, path: str, container: str) -> None:
+    """Wait until the one container of a pod of ours runs; `HostError` if it does not."""
+
     def look() -> Container | None:
         said = objects.find(path)
-        return pods.read(said).containers[_CONTAINER] if said is not None else None
+        return pods.read(said).containers[container] if said is not None else None
 
     own = wait_until(
         look,
@@ -104,6 +106,6 @@ def _await_running(objects: Objects, path: str) -> None:
     if own is None or own.state != "running":
         state = f"{own.state} {own.reason}".strip() if own is not None else "gone"
         raise HostError(
-            f"the helper {path.rpartition('/')[2]} for the pod's volumes does not run: {state}",
-            "it is made of the node's image, on its machine; `kubectl describe` says more",
+            f"our pod {path.rpartition('/')[2]} beside the node's does not run: {state}",
+            "`kubectl describe pod` says more",
         )

@@ -13,8 +13,9 @@ from brownout.kubernetes.objects import Object, Objects, in_namespace
 from brownout.machine import address_proof, files, server_directory, signals
 from brownout.machine.commands import Runner
 from brownout.machine.footprint import Footprint, footprint
-from brownout.machine.host import Connection, ProcessState, Proof, StopMode
+from brownout.machine.host import Connection, ProcessState, Proof, Shell, StopMode
 from brownout.machine.kubernetes import calls, hold, start, stop, storage
+from brownout.machine.kubernetes import network as networks
 from brownout.machine.kubernetes.helper import helper
 from brownout.machine.kubernetes.location import Located, find_pod, locate
 from brownout.machine.kubernetes.objections import objections
@@ -22,6 +23,7 @@ from brownout.machine.kubernetes.pod import HELD, Pod
 from brownout.machine.kubernetes.session import PodRunner
 from brownout.machine.kubernetes.spec import KubernetesSpec
 from brownout.machine.moments import bracket
+from brownout.machine.network import Network
 from brownout.machine.processes import Process
 from brownout.machine.signals import Effect
 from brownout.machine.storage import targets as named
@@ -40,7 +42,7 @@ class KubernetesHost:
 
     def __init__(self, node: Node) -> None:
         if not isinstance(node.host, KubernetesSpec):
-            raise ConfigurationError(f"node `{node.name}` is no pod")
+            raise ConfigurationError(f"node `{node.name}` is not a pod")
         self._name, self._spec = node.name, node.host
 
     @property
@@ -66,6 +68,18 @@ class KubernetesHost:
             process = locate(objects, self._spec).process
         pids = [] if process is None else [process.pid]
         return address_proof.holds(self._runner(), pids, connection)
+
+    def shell(self) -> Shell:
+        """Return what runs scripts in the pod's container, and the database's process there."""
+        with self._objects() as objects:
+            process = locate(objects, self._spec).process
+        undo_after_s, others = self._spec.undo_after_s, self._spec.server_directory
+        return Shell(self._name, self._runner(), process, undo_after_s, server_directory=others)
+
+    def network(self) -> Network:
+        """Return the pod's own network, which a privileged pod beside it changes."""
+        with self._objects() as objects:
+            return networks.network(objects, self._spec, self._name)
 
     def stop(self, mode: StopMode) -> Proof:
         """End the pod and keep it from coming back: with its grace (`clean`), or none (`kill`)."""

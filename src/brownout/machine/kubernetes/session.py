@@ -64,9 +64,11 @@ class PodRunner:
         """Which container, for messages."""
         return f"container {self._container} of pod {self._access.namespace}/{self._pod}"
 
-    def run(self, text: str, timeout_s: float = 30.0) -> Completed:
-        """Run a script and wait for its end."""
-        with opened(self._access, self._pod, self._container, ["/bin/sh", "-s"]) as session:
+    def run(
+        self, text: str, timeout_s: float = 30.0, command: Sequence[str] = ("/bin/sh", "-s")
+    ) -> Completed:
+        """Run a script and wait for its end; `command` is the shell that reads it."""
+        with opened(self._access, self._pod, self._container, command) as session:
             sent = time.monotonic()
             try:
                 session.write_stdin(text.encode(errors="surrogateescape"))

@@ -46,6 +46,9 @@ class KubernetesSpec(HostSpec, Access):
     kill_by_deletion: Annotated[
         bool, Field(description="kill a PID 1 by deleting its pod, which it may survive in order")
     ] = False
+    network_image: Annotated[
+        str, Field(description="the image of a privileged pod that changes its network")
+    ] = ""
     undo_after_s: Annotated[
         _Seconds, Field(description="a paused node goes on by itself after this")
     ] = DEFAULT_UNDO_AFTER_S

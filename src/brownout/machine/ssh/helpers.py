@@ -20,14 +20,14 @@ from brownout.machine import (
     directories,
     files,
     footprint,
-    netem,
-    partition,
+    leftovers,
     server_directory,
     signals,
     storage,
     supervision,
+    supervisor,
 )
-from brownout.machine.commands import Completed, Script, answer, program, script
+from brownout.machine.commands import Completed, Program, Script, answer, program, script
 from brownout.machine.devices import facts, wipe
 from brownout.machine.ssh import launch, process, reboot
 from brownout.machine.ssh.connection import Connection, SshRunner
@@ -35,8 +35,8 @@ from brownout.machine.ssh.failures import sudo_problem
 from brownout.machine.ssh.spec import SshSpec
 from brownout.machine.ssh.trust import user_of
 
-__all__ = ["ACTS", "DIRECTORIES", "LOOK", "NODE", "PEERS", "HelperRunner", "helpers_of"]
-__all__ += ["names_for", "programs", "settings"]
+__all__ = ["ACTS", "DIRECTORIES", "LOOK", "NODE", "PEERS", "UNDONE_BY", "HelperRunner"]
+__all__ += ["helpers_of", "names_for", "programs", "settings"]
 
 #: The files beside the programs of a node.
 NODE, DIRECTORIES, PEERS = "node.conf", "directories", "peers"
@@ -46,6 +46,10 @@ _ROOT = PurePosixPath("/usr/local/lib/brownout")
 #: What a helper ends with whose arguments are not allowed.
 _NOT_ALLOWED = 77
 _END = signals.SCRIPTS["end"]
+#: The scripts that say themselves what they are for and which arguments they may have.
+_PROGRAMS: Mapping[str, Program] = {
+    name: each for module in leftovers.modules() for name, each in module.SCRIPTS.items()
+}
 #: Every script of a host that is reached by ssh, by the name of its program. One script ends a
 #: process in two ways, and each has its program.
 _BODIES: Mapping[str, str] = {
@@ -56,12 +60,12 @@ _BODIES: Mapping[str, str] = {
     **facts.SCRIPTS,
     **wipe.SCRIPTS,
     **storage.SCRIPTS,
-    **partition.SCRIPTS,
-    **netem.SCRIPTS,
+    **{name: each.body for name, each in _PROGRAMS.items()},
     **address_proof.SCRIPTS,
     **footprint.SCRIPTS,
     **files.SCRIPTS,
     **supervision.SCRIPTS,
+    **supervisor.SCRIPTS,
     **process.SCRIPTS,
     **launch.SCRIPTS,
     **reboot.SCRIPTS,
@@ -76,12 +80,11 @@ ACTS: Mapping[str, tuple[str, ...]] = {
     "resume": ("resume", "others-resume"),
     "start": ("start",),
     "wipe": ("empty", "empty-device"),
-    "partition": ("partition",),
-    "join": ("join",),
-    "delay": ("delay",),
-    "undelay": ("undelay",),
     "reboot": ("reboot",),
+    **{each.act: (name,) for name, each in _PROGRAMS.items() if each.act},
 }
+#: What undoes the acts that say it themselves.
+UNDONE_BY = {each.act: each.undone_by for each in _PROGRAMS.values() if each.undone_by}
 _CHANGING = frozenset(name for names in ACTS.values() for name in names)
 
 #: Functions of every check; their names begin with `may`, which no name in a script does.
@@ -200,16 +203,7 @@ _CHECKS: Mapping[str, str] = {
         'case $2 in *[!0-9:]*) return 1;; esac; case $4 in blkdiscard|"blkdiscard -z"|dd) ;; '
         '*) return 1;; esac; may_numbers "$3" || return 1; shift 4; may_numbers "$@"'
     ),
-    **dict.fromkeys(("why-no-partition", "join", "partitioned", "undelay", "delayed"), _NOTHING),
-    "partition": (
-        'may_numbers "$1" || return 1; case $2 in *[!0-9A-Fa-f.:%\\ ]*) return 1;; esac; shift 2; '
-        'for each; do may_in "$each" "$may_peers" || return 1; done'
-    ),
-    "why-no-delay": '[ -z "$1" ] && [ "$2" = "$may_address" ]',
-    "delay": (
-        "may_numbers \"$1\" || return 1; case $2 in ''|-*|*[!A-Za-z0-9._@:-]*) return 1;; esac; "
-        'shift 2; may_numbers "$@"'
-    ),
+    **{name: each.check for name, each in _PROGRAMS.items()},
     "serves": 'may_ours "$1" || return 1; case $2$3 in *[!0-9A-F:]*) return 1;; esac',
     "footprint": (
         "case $1 in *[!A-Z_\\|]*|*PASS*|*SECRET*|*TOKEN*|*KEY*) return 1;; esac; shift; "
@@ -218,7 +212,7 @@ _CHECKS: Mapping[str, str] = {
     "read": '[ $# = 1 ] && may_below "$1" "$may_readable"',
     "entries": '[ $# = 1 ] && may_below "$1" "$may_readable"',
     "resolve": 'for each; do may_below "$each" "$may_readable" || return 1; done',
-    "supervisors": 'may_ours "$1"',
+    **dict.fromkeys(("supervisors", "number-inside"), 'may_ours "$1"'),
     **dict.fromkeys(_HOLDS, '[ $# = 1 ] && may_supervised_in "$1"'),
     "locate": '[ "$1" = "$may_how" ] && [ "$2" = "$may_value" ] && [ "$3" = "$may_status" ]',
     "machine": _NOTHING,
@@ -266,14 +260,15 @@ def programs(names: Iterable[str], place: PurePosixPath) -> dict[str, str]:
     return {name: program(_BODIES[name], _check(name, place)) for name in names}
 
 
-def settings(spec: SshSpec, address: str) -> str:
-    """Return `node.conf`: what the inventory says of a node at `address`, for the checks."""
+def settings(node: str, spec: SshSpec, address: str) -> str:
+    """Return `node.conf`: what the inventory says of `node` at `address`, for the checks."""
     how, value, status = process.question(spec)
     commands = spec.commands
     host, _, port = address.rpartition(":")
     log = str((commands.log_file if commands else None) or "")
     config = Path(spec.config_file) if spec.config_file else None
     values = {
+        "node": node,
         "how": how,
         "value": value,
         "status": status,

@@ -10,8 +10,7 @@ from brownout.machine import signals
 from brownout.machine.commands import answer, last_words, script
 from brownout.machine.directories import in_words
 from brownout.machine.host import Proof, StopMode
-from brownout.machine.netem import Netem
-from brownout.machine.partition import NodeNetwork
+from brownout.machine.network import Network, WayIn
 from brownout.machine.processes import Located, Process
 from brownout.machine.shell_host import ShellHost
 from brownout.machine.ssh import reboot
@@ -19,7 +18,7 @@ from brownout.machine.ssh.connection import Connection, SshRunner
 from brownout.machine.ssh.helpers import HelperRunner, helpers_of, names_for, settings
 from brownout.machine.ssh.launch import launch
 from brownout.machine.ssh.pool import connection_for
-from brownout.machine.ssh.process import KILL_MODE, MACHINE, locate
+from brownout.machine.ssh.process import MACHINE, locate
 from brownout.machine.ssh.spec import SshSpec
 from brownout.machine.storage import Rules
 
@@ -41,10 +40,8 @@ class SshHost(ShellHost):
         address = node.address.rpartition(":")[0].strip("[]")
         self._connection = connection_for(node.host.login(address))
         runner, undo_after_s = _runner(node, node.host, self._connection), node.host.undo_after_s
-        network = NodeNetwork(node.name, runner, undo_after_s)
         others = node.host.server_directory
-        super().__init__(node.name, runner, network, _rules(node.host), undo_after_s, others)
-        self._netem = Netem(node.name, runner, undo_after_s, address)
+        super().__init__(node.name, runner, _rules(node.host), undo_after_s, others)
 
     @property
     def machine(self) -> str:
@@ -63,13 +60,10 @@ class SshHost(ShellHost):
             self._boot_id,
         )
 
-    def partition(self, addresses: Sequence[str], undo_after_s: float | None = None) -> Proof:
-        """Cut its machine off from these; the machine undoes it itself after the limit.
-
-        Raises `Refused` where one of them is where our own connection comes from.
-        """
-        client, _, _, _ = self._our_way()
-        return self._network.cut(addresses, undo_after_s, [client])
+    def network(self) -> Network:
+        """Return the network of its machine, without the way by which we come."""
+        address = self._address.rpartition(":")[0].strip("[]")
+        return Network(self._name, self._runner, self._undo_after_s, address, way_in=self._way_in)
 
     def missing_rights(self, acts: Collection[str]) -> list[str]:
         """Return what is against the helpers for `acts`; nothing where none are wanted."""
@@ -77,37 +71,6 @@ class SshHost(ShellHost):
             return []
         names = {name for names in names_for(acts, self._spec).values() for name in names}
         return list(self._runner.missing(sorted(names)))
-
-    def why_no_delay(self) -> str:
-        """Return why this node cannot be slowed; empty if it can."""
-        return self._netem.why_not()
-
-    def delay(self, latency_ms: int, jitter_ms: int, undo_after_s: float | None = None) -> Proof:
-        """Slow all that its machine sends but by its sshd; it undoes it itself after the limit."""
-        _, _, _, port = self._our_way()
-        return self._netem.slow(latency_ms, jitter_ms, undo_after_s, [int(port)])
-
-    def undelay(self) -> Proof:
-        """Let it be as fast as it is, and end the switch."""
-        return self._netem.clear()
-
-    def delayed(self) -> str:
-        """Return in words by what it is slowed now."""
-        return self._netem.found()
-
-    def why_no_supervisor(self) -> str:
-        """Return why its process cannot be killed alone, as where systemd would end the rest."""
-        service = self._spec.service
-        if (reason := super().why_no_supervisor()) or not service:
-            return reason
-        done = self._runner.run(script(KILL_MODE, service))
-        mode = answer(done, f"asking how `{service}` ends", self._runner.where).get("mode")
-        if mode in ("process", "none"):
-            return ""
-        return (
-            f"node `{self._name}`: systemd kills the server with its supervisor: `{service}` has "
-            f"KillMode={mode}, wanted process"
-        )
 
     def would(self, act: str, directories: Sequence[Path] = ()) -> str:
         """Return the command that `act` would be on the node's machine."""
@@ -121,31 +84,30 @@ class SshHost(ShellHost):
         return {
             "stop": f"{self._runner.where}: {self._stop_command()}",
             "kill": f"SIGKILL to {whole}{restarts}",
-            "kill_supervisor": f"SIGKILL to {who}, and to nothing that it supervises",
             "pause": f"SIGSTOP to {whole}",
             "resume": f"SIGCONT to {whole}",
-            "partition": self._network.would("partition"),
-            "join": self._network.would("join"),
-            "delay": self._netem.would("delay"),
-            "undelay": self._netem.would("undelay"),
             "start": f"{self._runner.where}: {start}",
             "wipe": f"{self._runner.where}: empty {in_words(directories)}",
             "reboot": f"{self._runner.where}: {self._spec.reboot_command}",
         }[act]
 
-    def _our_way(self) -> list[str]:
-        """Return our address and port as its sshd sees them, and its own address and port.
+    @property
+    def _unit(self) -> str:
+        return self._spec.service
+
+    def _way_in(self) -> WayIn:
+        """Return our address and the port of its sshd, as the machine sees the two.
 
         Not by sudo, which would forget them.
         """
         done = SshRunner(self._connection).run(script('echo "way $SSH_CONNECTION"'))
-        way = answer(done, "asking where we come from", self._runner.where).get("way").split()
-        if len(way) != 4 or not way[3].isdigit():
+        reply = answer(done, "asking where we come from", self._runner.where).get("way").split()
+        if len(reply) != 4 or not reply[3].isdigit():
             raise HostError(
                 f"{self._runner.where} does not say where we come from: SSH_CONNECTION is "
-                f"`{' '.join(way)}`, wanted two addresses, each with its port"
+                f"`{' '.join(reply)}`, wanted two addresses, each with its port"
             )
-        return way
+        return WayIn(reply[0], int(reply[3]))
 
     def _locate(self) -> Located:
         return locate(self._name, self._spec, self._runner)
@@ -183,7 +145,9 @@ class SshHost(ShellHost):
 def _runner(node: Node, spec: SshSpec, connection: Connection) -> SshRunner | HelperRunner:
     if spec.sudo != "helpers":
         return SshRunner(connection, spec.sudo)
-    return HelperRunner(connection, helpers_of(node.name, spec), settings(spec, node.address))
+    return HelperRunner(
+        connection, helpers_of(node.name, spec), settings(node.name, spec, node.address)
+    )
 
 
 def _rules(spec: SshSpec) -> Rules:

@@ -10,15 +10,11 @@ from brownout.machine.commands import Answer, Runner, answer, script
 from brownout.machine.processes import DESCRIBE, FUNCTIONS, Located, described
 from brownout.machine.ssh.spec import SshSpec
 
-__all__ = ["KILL_MODE", "MACHINE", "SCRIPTS", "locate", "question"]
+__all__ = ["MACHINE", "SCRIPTS", "locate", "question"]
 
 MACHINE = """
 echo "boot $(cat /proc/sys/kernel/random/boot_id)"
 echo "root $(stat -c %d:%i /)"
-"""
-#: `$1` unit.
-KILL_MODE = """
-echo "mode $(systemctl show --property=KillMode --value -- "$1")"
 """
 _LOCATE = f"""{FUNCTIONS}
 {DESCRIBE}
@@ -42,7 +38,7 @@ fi
 clock
 """
 #: What may run as a program of its own, by name (`ssh.helpers`).
-SCRIPTS = {"locate": _LOCATE, "machine": MACHINE, "kill-mode": KILL_MODE}
+SCRIPTS = {"locate": _LOCATE, "machine": MACHINE}
 
 
 def locate(node: str, spec: SshSpec, runner: Runner) -> Located:

@@ -29,9 +29,8 @@ _UNDOS = {
     "supervisor": "start",
     "wipe": "start",
     "pause": "resume",
-    "partition": "join",
-    "delay": "undelay",
     "reboot": "",
+    **helpers.UNDONE_BY,
 }
 #: What needs no quoting in a sudoers file.
 _USER = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
@@ -90,7 +89,7 @@ def installation(cluster: Cluster, node: Node, directories: Sequence[Path]) -> I
     texts = helpers.programs(sorted({n for names in by_act.values() for n in names}), place)
     peers = [n.address.rpartition(":")[0].strip("[]") for n in cluster.every if n != node]
     files = {f"helpers/{name}": text for name, text in texts.items()}
-    files[helpers.NODE] = helpers.settings(spec, node.address)
+    files[helpers.NODE] = helpers.settings(node.name, spec, node.address)
     files[helpers.DIRECTORIES] = _lines(map(str, directories))
     files[helpers.PEERS] = _lines(dict.fromkeys(peers))
     about = f"brownout {version('brownout')}, node {node.name} of {cluster.name}"

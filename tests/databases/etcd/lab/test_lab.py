@@ -71,7 +71,7 @@ def test_a_member_whose_data_somebody_else_took_away_is_not_replaced(
         (node,) = adapter.targets("random", 1)
         ids = {member.node: member.detail["member_id"] for member in adapter.members()}
         faults = Faults(lab_etcd, adapter, EventLog(tmp_path / "events.ndjson"), lambda t: t)
-        faults.do("kill_node", node)
+        faults.run("kill_node", node)
         (data,) = adapter.data_directories(node)
         _empty(data)  # as where a disk is not mounted
         try:
@@ -145,8 +145,8 @@ def test_a_member_with_its_log_in_its_data_directory_is_wiped_once_and_healed_ha
                 faults = Faults(cluster, adapter, record, lambda t: t, left)
             else:
                 faults = Faults(cluster, adapter, EventLog(events), lambda t: t)
-                faults.do("kill_node", node)
-                (emptied,) = faults.do("wipe_node", node)["evidence"]["directories"]
+                faults.run("kill_node", node)
+                (emptied,) = faults.run("wipe_node", node)["evidence"]["directories"]
                 assert emptied["kept_empty"] == [str(log)]
                 assert [each for each in data.rglob("*") if each not in log.parents] == [log]
             assert faults.put_back() == []

@@ -72,7 +72,7 @@ class _Where:
 
 def _wheres(spec: ReplicaSetLab, directory: Path, names: list[str]) -> dict[str, _Where]:
     """Return where each node lives: on loopback, in a namespace of its own, or behind a proxy."""
-    by_netem = spec.slow_links and not netem.why_not()
+    by_netem = spec.slow_links and not netem.why_not_here()
     if spec.slow_links and not by_netem:
         proxied = proxies.lay_out(directory, names)
         return {
