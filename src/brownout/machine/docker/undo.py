@@ -1,10 +1,11 @@
-"""The dead man's switch of a paused container: a process of this machine that resumes it.
+"""The dead man's switch of a container: a process of this machine that asks its engine to undo.
 
 The engine freezes a container from outside, so that no signal in it would help: the engine has to
 be asked. A small process in a session of its own sleeps here and then asks it, without us, to let
 that very life of the container go on. It is found again by its command line and by nothing else:
 
-    python -c … 120 {"engine": …} brownout-undo-docker-pause ID STARTED
+    python -c … 120 {"engine": …} {} brownout-undo-docker-pause ID STARTED
+    python -c … 120 {"engine": …} {"CpuQuota": -1} brownout-undo-docker-cpu ID STARTED
 """
 
 import contextlib
@@ -14,7 +15,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from brownout.base.errors import BrownoutError, HostError
 from brownout.base.secret import environment_without_secrets
@@ -25,9 +27,11 @@ from brownout.machine.docker.engine import connected
 from brownout.machine.docker.spec import EngineSettings
 from brownout.machine.procfs import Handle, Identity
 
-__all__ = ["MARK", "arm", "armed", "cancel", "main"]
+__all__ = ["CPU_MARK", "MARK", "arm", "armed", "cancel", "main", "update", "value_of"]
 
+#: What a switch undoes: a pause, or another CPU limit.
 MARK = "brownout-undo-docker-pause"
+CPU_MARK = "brownout-undo-docker-cpu"
 #: An engine that does not answer at that moment is asked again for so long.
 _PATIENCE_S = 600.0
 _AGAIN_S = 1.0
@@ -36,15 +40,23 @@ _READY_S = 30.0
 _GONE_S = 5.0
 
 
-def arm(settings: EngineSettings, container: Container, after_s: float) -> int:
+def arm(
+    settings: EngineSettings,
+    container: Container,
+    after_s: float,
+    mark: str = MARK,
+    value: Mapping[str, int] | None = None,
+) -> int:
     """Start a switch for this life of the container and return its process id.
 
-    Call it before the pause. One that was armed before is replaced, never left without one in
-    between. Raises `HostError` if it does not run or cannot reach the engine.
+    `mark` says what it undoes, and `value` the limits that it sets. Call it before the act. One
+    that was armed before is replaced, never left without one in between. Raises `HostError` if it
+    does not run or cannot reach the engine.
     """
-    earlier = armed(container)
+    earlier = armed(container, mark)
     known = json.dumps(settings.only_engine().model_dump(mode="json"))
-    command = [sys.executable, "-P", "-c", _PROGRAM, f"{after_s:g}", known, *_words(container)]
+    command = [sys.executable, "-P", "-c", _PROGRAM, f"{after_s:g}", known]
+    command += [json.dumps(dict(value or {})), *_words(container, mark)]
     try:
         done = subprocess.run(
             command,
@@ -62,21 +74,38 @@ def arm(settings: EngineSettings, container: Container, after_s: float) -> int:
     return int(done.stdout)
 
 
-def cancel(container: Container) -> list[int]:
-    """End every switch of this life; return their ids. Call it after the resume."""
-    found = armed(container)
-    _end(found)
-    return [identity.pid for identity in found]
+def cancel(container: Container, mark: str = MARK) -> list[int]:
+    """End every switch of this life; return their ids. Call it after the undo."""
+    switches = armed(container, mark)
+    _end(switches)
+    return [identity.pid for identity in switches]
 
 
-def armed(container: Container) -> list[Identity]:
+def armed(container: Container, mark: str = MARK) -> list[Identity]:
     """Return the switches that wait for this life of the container."""
-    return procfs.find(_words(container))
+    return procfs.find(_words(container, mark))
+
+
+def value_of(switch: Identity) -> dict[str, int]:
+    """Return the limits that a switch sets."""
+    values: dict[str, int] = json.loads(switch.command[-4])
+    return values
+
+
+def update(client: Any, container: str, limits: Mapping[str, int]) -> None:
+    """Give a container these limits, as `docker update` does.
+
+    `APIClient.update_container` of docker-py 7 has no NanoCpus, so the endpoint is called here
+    (Engine API, ContainerUpdate).
+    """
+    url = f"{client.base_url}/v{client.api_version}/containers/{container}/update"
+    reply = client.post(url, json=dict(limits))
+    client._raise_for_status(reply)
 
 
 def main() -> None:
     """Be the switch: see that the engine answers, let go of the caller, wait, resume."""
-    after_s, known, _, container_id, started = sys.argv[1:]
+    after_s, known, value, mark, container_id, started = sys.argv[1:]
     settings = EngineSettings.model_validate_json(known)
     try:
         with connected(settings) as client:
@@ -93,23 +122,29 @@ def main() -> None:
     for fd in (0, 1, 2):
         os.dup2(silent, fd)
     time.sleep(max(0.0, deadline - time.monotonic()))
-    _resume(settings, container_id, started)
+    _undo(settings, container_id, started, json.loads(value) if mark == CPU_MARK else None)
 
 
-def _resume(settings: EngineSettings, container_id: str, started: str) -> None:
-    def resumed() -> bool:
+def _undo(
+    settings: EngineSettings, container_id: str, started: str, limits: Mapping[str, int] | None
+) -> None:
+    def undone() -> bool:
         with connected(settings) as client:
-            found = locate(client, "of the switch", container_id)
-            if found.started == started and found.paused:
+            there = locate(client, "of the switch", container_id)
+            if there.started != started:
+                return True
+            if limits is not None:
+                update(client, container_id, limits)
+            elif there.paused:
                 client.unpause(container_id)
         return True
 
     with contextlib.suppress(BrownoutError):
-        wait_until(resumed, _PATIENCE_S, _AGAIN_S, despite=BrownoutError)
+        wait_until(undone, _PATIENCE_S, _AGAIN_S, despite=BrownoutError)
 
 
-def _words(container: Container) -> tuple[str, ...]:
-    return (MARK, container.id, container.started)
+def _words(container: Container, mark: str) -> tuple[str, ...]:
+    return (mark, container.id, container.started)
 
 
 def _end(switches: Sequence[Identity]) -> None:
