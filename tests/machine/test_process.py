@@ -185,7 +185,7 @@ def test_a_process_that_has_no_command_line_yet_is_looked_for_again(waiting_node
 
 
 def test_a_program_that_is_not_there_is_named(node_of: NodeOf) -> None:
-    with pytest.raises(HostError, match="`no-such-program` cannot be started: it is no program"):
+    with pytest.raises(HostError, match="`no-such-program` cannot be started"):
         ProcessHost(node_of(["no-such-program"])).start()
 
 

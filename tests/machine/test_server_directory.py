@@ -77,7 +77,7 @@ def test_what_was_paused_goes_on_by_itself_after_its_limit(server: Path) -> None
 
 def test_a_limit_that_is_over_before_all_is_paused_leaves_nothing_paused(server: Path) -> None:
     pids = server_directory.pids(LocalRunner(), server)
-    with pytest.raises(HostError, match=r"went on by itself|no dead man's switch"):
+    with pytest.raises(HostError, match=r"by itself|no dead man's switch"):
         server_directory.freeze(LocalRunner(), server, 0)
     assert "T" not in [state_of(pid) for pid in pids]
 
@@ -93,7 +93,7 @@ def test_a_switch_whose_time_is_over_counts_for_nothing_though_it_still_runs(
     (slow / "sleep").chmod(0o755)
     runner = LocalRunner(["env", f"PATH={slow}:{os.environ['PATH']}"])
     pids = server_directory.pids(runner, server)
-    with pytest.raises(HostError, match="went on by itself"):
+    with pytest.raises(HostError, match="by itself"):
         server_directory.freeze(runner, server, 0)
     assert "T" not in [state_of(pid) for pid in pids]
     server_directory.thaw(runner, server)

@@ -24,7 +24,7 @@ _LOOPBACK = "loopback"
 
 @dataclass(frozen=True, slots=True)
 class ClaimedNode:
-    """A node: its name and address as the inventory has them, and what tells it from all others.
+    """A node: its name and address as the inventory has them, and what sets it apart.
 
     `ClaimedNode("n1", "db1:7000", ("address 10.0.0.2:7000", "address db1:7000"))`
     """

@@ -83,7 +83,7 @@ def of_break(
 ) -> list[Guard]:
     """Judge one break of `node`, while `broken` nodes wait for their mend.
 
-    `missing` is what the cluster lacks at this moment to be whole and redundant, in words. It is
+    `missing` says in words what keeps the cluster from being whole and redundant now. It is
     not asked of a node that is broken already: its second break (a wipe after a kill) belongs to
     the same fault. `lost` is what would be lost with the node's data; a wipe is asked about that
     by `of_wipe`.
@@ -106,7 +106,7 @@ def of_address(served: Served) -> Guard:
 
 
 def of_loss(cluster: Cluster, act: str, lost: Sequence[str]) -> Guard:
-    """Judge an act by what would be lost if a node's data went with it: one copy is no copy.
+    """Judge an act by what would be lost with a node's data: a single copy does not count.
 
     `allow_data_loss: true` accepts that for what may lose data. A wipe does lose it, and needs
     `all_copies`.
@@ -147,7 +147,7 @@ def of_engine(
     missing: Sequence[str],
     objections: Sequence[str],
 ) -> list[Guard]:
-    """Judge a ChaosEngine of Litmus, which breaks what nobody here knows; else as `of_break`."""
+    """Judge a ChaosEngine of Litmus, whose targets are unknown here; else as `of_break`."""
     return [
         _denied_acts(cluster, ["litmus"]),
         _nodes_down(cluster, "what the engine breaks", broken),
@@ -281,12 +281,12 @@ def _nodes_down(cluster: Cluster, node: str, broken: Mapping[str, str]) -> Guard
         "nodes down",
         len(broken) < limit,
         f"broken now: {down}; at most {limit} may be, and `{node}` would be one more",
-        "mend what is broken first",
+        "undo what is broken first",
     )
 
 
 def redundancy(missing: Sequence[str]) -> Guard:
-    """Judge a break by what the cluster lacks to be whole and redundant, in words."""
+    """Judge a break by what keeps the cluster from being whole and redundant, in words."""
     return Guard(
         "redundancy",
         not missing,

@@ -6,12 +6,12 @@ what a run that died had broken. It also names the nodes: a second run on any of
 whatever its inventory is called.
 
 Beside it the process of the run holds a lock. The process ids of another container, whose state is
-on the same volume, cannot be seen from here; that its lock is held can. Whoever heals holds the
+on the same volume, cannot be seen from here; that its lock is held can. A heal holds the
 same lock, so a claim that was read under it stays what it is: two heals cannot meet, and none can
 remove the claim of a run that began meanwhile.
 
 A load by itself (`brownout load`, `fill`, `capacity`, `clean`) claims the cluster as well: a run
-beside it would measure it. It breaks nothing, so whoever comes next puts its claim away.
+beside it would measure it. It breaks nothing, so the next run removes its claim.
 """
 
 import json
@@ -84,11 +84,11 @@ class Claim:
 
     @property
     def process(self) -> procfs.Identity:
-        """The process that runs it; of another container it is none that can be seen here."""
+        """The process that runs it; that of another container cannot be seen here."""
         return procfs.Identity(self.pid, self.started, self.command)
 
     def is_alive(self) -> bool:
-        """Whether the process that runs it still exists, be it in another container."""
+        """Whether the process that runs it still exists, also in another container."""
         if procfs.is_alive(self.process):
             return True
         held, healed = _lock_file(self.cluster), _lock_file(f"{_HEALING}{self.cluster}")
@@ -179,7 +179,7 @@ def holding(
 def lent(cluster: str) -> Iterator[None]:
     """Let another process have our `cluster` while the block lasts, then take it again.
 
-    It is not taken again where the block fails. Raises `Refused` where somebody else was quicker.
+    It is not taken again where the block fails. Raises `Refused` where another process was quicker.
     """
     mine = _mine[cluster]
     release(cluster)
@@ -191,8 +191,8 @@ def lent(cluster: str) -> Iterator[None]:
 def healing(held: Claim) -> Iterator[bool]:
     """Have what `held` had, to put it back; False where it is not there any more.
 
-    Nobody else heals it meanwhile, and no run can begin. Raises `Refused` while the run lives,
-    and where somebody else heals it.
+    No other process heals it meanwhile, and no run can begin. Raises `Refused` while the run
+    lives, and where another process heals it.
     """
     if held.is_alive():
         raise Refused(
@@ -204,7 +204,7 @@ def healing(held: Claim) -> Iterator[bool]:
     try:
         _lock(held.cluster)
         present = claim_on(held.cluster)
-        # To put back twice does no harm; a lab that is up again may be somebody else's.
+        # To put back twice does no harm; a lab that is up again may belong to another run.
         yield present == held or (present is None and not held.brought_up)
     finally:
         _unlock(held.cluster)
@@ -230,12 +230,12 @@ def claims() -> list[Claim]:
 
 
 def check_over(run: Path) -> None:
-    """Raise `Refused` while `run` goes on, or where it died and is not healed yet."""
+    """Raise `Refused` while `run` is in progress, or where it died and is not healed yet."""
     here = str(run.resolve())
     for held in claims():
         if held.run == here:
             alive = held.is_alive()
-            state = "goes on" if alive else "died before it had put everything back"
+            state = "is in progress" if alive else "died before it had put everything back"
             raise Refused(
                 f"the run {run.name} {state}, so its files are not final",
                 "wait for its end" if alive else "`brownout heal` it first",
@@ -243,7 +243,7 @@ def check_over(run: Path) -> None:
 
 
 def release(cluster: str, held: Claim | None = None) -> None:
-    """Let go of `cluster`: everything is put back.
+    """Release `cluster`: everything is put back.
 
     Only a claim of this process goes, or the one that was `held` and is healed; never another.
     """
@@ -339,7 +339,7 @@ def _lock_file(name: str) -> Path:
 
 
 def _read(path: Path) -> Claim | None:
-    """Return the claim in a file; None where it was let go."""
+    """Return the claim in a file; None where it was released."""
     try:
         data: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         nodes = tuple(
@@ -352,7 +352,7 @@ def _read(path: Path) -> Claim | None:
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise RunDirectoryError(
             f"{path}: not a claim of a run: {error}",
-            "see whether a run is going on; if none is, remove the file",
+            "see whether a run is in progress; if none is, remove the file",
         ) from error
 
 

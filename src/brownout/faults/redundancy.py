@@ -1,4 +1,4 @@
-"""Wait until every record has all its copies, where going on without would lose some."""
+"""Wait until every record has all its copies, where to continue without would lose some."""
 
 from collections.abc import Callable
 
@@ -11,13 +11,13 @@ WITHIN_S = 300.0
 
 
 def await_redundancy(
-    lacks: Callable[[], list[str]], otherwise: str, within_s: float = WITHIN_S
+    look: Callable[[], list[str]], otherwise: str, within_s: float = WITHIN_S
 ) -> None:
-    """Wait until nothing is lacked any more.
+    """Wait until `look` finds nothing missing any more.
 
     Raises `ClusterError` that begins with what is so `otherwise`, and says what is wanted.
     """
-    missing = milestones.await_nothing(lacks, within_s)
+    missing = milestones.await_nothing(look, within_s)
     if missing:
         raise ClusterError(
             f"{otherwise}: the cluster is not redundant after {within_s:.0f} s: "

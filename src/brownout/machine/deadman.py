@@ -1,4 +1,4 @@
-"""A dead man's switch on the node: a paused process goes on by itself after a limit.
+"""A dead man's switch on the node: a paused process resumes by itself after a limit.
 
 A pause that we cannot end, because our own way in is cut or we are gone, ends without us: a small
 shell of its own session sleeps on the node and then sends SIGCONT, to the very same process and

@@ -9,7 +9,7 @@ from brownout.machine.commands import Runner, last_words, script
 __all__ = ["SCRIPTS", "entries", "read_text", "resolved"]
 
 _READ = 'cat -- "$1"'
-#: Each name is told from the next by a zero byte.
+#: Names are separated by a zero byte.
 _ENTRIES = """find "$1/" -mindepth 1 -maxdepth 1 -printf '%f\\0'"""
 _RESOLVED = 'for path; do readlink -mz -- "$path" || return 1; done'
 #: What may run as a program of its own, by name (`ssh.helpers`).

@@ -105,7 +105,7 @@ def _check_program(program: str, directory: Path) -> None:
     """Say what is missing, which a shell would say only to the log."""
     found = shutil.which(str(directory / program) if "/" in program else program)
     if found is None:
-        raise HostError(f"`{program}` cannot be started: it is no program that can be found here")
+        raise HostError(f"`{program}` cannot be started: no such program was found here")
 
 
 def _await(node: str, pid: int, spec: ProcessSpec, listens: Callable[[], bool]) -> bool:

@@ -42,5 +42,5 @@ def bracket(done: Completed, said: Answer) -> tuple[float, float]:
 
 
 def _steady(done: Completed, began: int, ended: int) -> bool:
-    """Whether their clock went on as ours did."""
+    """Whether their clock advanced as ours did."""
     return 0 <= ended - began <= (done.received - done.sent) * _SLEW * _NS

@@ -126,7 +126,7 @@ class Handle:
         self.close()
 
     def close(self) -> None:
-        """Let go of the process; it goes on."""
+        """Close the handle; the process keeps running."""
         os.close(self._fd)
 
     def send(self, number: signal.Signals) -> None:
@@ -161,9 +161,9 @@ class Handle:
     def _reap(self) -> None:
         """Collect it if it is our child, or it would stay in the process table.
 
-        Nobody else can have its id before that, so this collects no other child.
+        No other process can have its id before that, so this collects no other child.
         """
-        with contextlib.suppress(ChildProcessError):  # somebody else's
+        with contextlib.suppress(ChildProcessError):  # not our child
             os.waitpid(self.identity.pid, os.WNOHANG)
 
 

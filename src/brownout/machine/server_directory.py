@@ -4,7 +4,7 @@ A supervisor starts its server, and the server its workers, so that no process g
 parent has all of them. What they share is the directory that they work in, as that of its data. A
 person's shell in there has a terminal and is left alone.
 
-The scripts go on until a look finds nothing that is left, since the server may fork meanwhile.
+The scripts repeat until a look finds nothing that is left, since the server may fork meanwhile.
 """
 
 from pathlib import Path
@@ -74,8 +74,8 @@ stamp first_yes
 echo "count $count"
 stamp ended
 """
-#: `$1` directory `$2` limit in ns `$3` seconds until they go on by themselves, `$4` the same in ns.
-#: A switch whose time is over may have let some of them go on already: it no longer counts.
+#: `$1` directory `$2` limit in ns `$3` seconds until they resume by themselves, `$4` the same in
+#: ns. A switch whose time is over may have resumed some of them already: it no longer counts.
 _FREEZE = f"""{FUNCTIONS}
 now=$(date +%s%N); deadline=$((now + $2)) over=$((now + $4))
 echo "stamp_began $now"
@@ -146,13 +146,13 @@ def kill(runner: Runner, directory: Path) -> Proof:
 
 
 def freeze(runner: Runner, directory: Path, undo_after_s: float) -> Proof:
-    """Stop them (SIGSTOP); they go on by themselves after `undo_after_s`."""
+    """Stop them (SIGSTOP); they resume by themselves after `undo_after_s`."""
     limits = (_ns(_WITHIN_S), f"{undo_after_s:g}", _ns(undo_after_s))
     return _do(runner, _FREEZE, "pausing", directory, *limits)
 
 
 def thaw(runner: Runner, directory: Path) -> Proof:
-    """Let them go on, and end the switch that would have done so."""
+    """Resume them, and end the switch that would have done so."""
     return _do(runner, _THAW, "resuming", directory)
 
 
@@ -175,7 +175,7 @@ def _do(runner: Runner, body: str, act: str, directory: Path, *arguments: object
         raise HostError(f"{act} what works in `{directory}` on {runner.where}: left are {left}")
     if said.get("undone"):
         raise HostError(
-            f"what works in `{directory}` on {runner.where} went on by itself before all of it was "
+            f"what works in `{directory}` on {runner.where} resumed by itself before all of it was "
             "seen to be paused",
             "raise `undo_after_s`",
         )

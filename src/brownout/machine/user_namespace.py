@@ -1,4 +1,4 @@
-"""Starting a server that refuses root, where we are root: in a user namespace, as nobody.
+"""Starting a server that refuses root, where we are root: as the user `nobody` of a namespace.
 
 Outside of it the process and its files are still root's, so that nothing has to change hands, and
 a Python or a lab below root's home is within its reach.

@@ -154,7 +154,7 @@ def test_a_device_with_a_file_system_is_refused_and_so_is_a_mounted_one(
     loop: Loop, tmp_path: Path
 ) -> None:
     subprocess.run(["mkfs.ext4", "-q", "-F", str(loop.device)], check=True)
-    with pytest.raises(Refused, match="holds something that is no database's: ext4"):
+    with pytest.raises(Refused, match="other than a database's data: ext4"):
         _check(loop)
 
     point = tmp_path / "mounted"

@@ -187,7 +187,7 @@ def test_files_and_names_are_read_whether_it_runs_or_not(
 
 def test_what_cannot_be_read_is_said(stopped: DockerHost, data: Path) -> None:
     (data / "binary").write_bytes(b"\xff\xfe")
-    for path, told in (("none", "Could not find the file"), ("journal", "it is no plain file"),
+    for path, told in (("none", "Could not find the file"), ("journal", "it is not a plain file"),
                        ("binary", "utf-8")):  # fmt: skip
         with pytest.raises(HostError, match=told):
             stopped.read_text(data / path)

@@ -101,7 +101,7 @@ def test_a_run_that_goes_on_waits_until_it_is_over(
 ) -> None:
     open_runs.claim("shop", run, "shop", brought_up=False)
     said = brownout("store", "push", RUN)
-    assert (said.code, "goes on" in said.err) == (64, True)
+    assert (said.code, "in progress" in said.err) == (64, True)
     assert brownout("store", "push").out == ""
     open_runs.release("shop")
     assert RUN in brownout("store", "push").out

@@ -2,7 +2,7 @@
 
     sent ──▶ begins: a driver lost a member ──▶ applied: Atlas says that it is done
 
-Atlas answers at once and acts minutes later, so what it says is no proof of an effect.
+Atlas answers at once and acts minutes later, so its answer does not prove an effect.
 """
 
 import time
@@ -72,8 +72,8 @@ class Request:
     def member_lost(self, done: Callable[[], bool] = lambda: False) -> Proof:
         """Return when a driver lost the first member.
 
-        Where Atlas was seen at work and is `done`, and nobody was lost, it came unnoticed between
-        the request and now. Raises `ClusterError` where neither happens in time.
+        Where Atlas was seen at work and is `done`, and no member was lost, it came unnoticed
+        between the request and now. Raises `ClusterError` where neither happens in time.
         """
         at_work = False
 

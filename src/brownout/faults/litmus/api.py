@@ -85,7 +85,7 @@ class Litmus:
         return bool(self._objects.listed(events, fieldSelector=chosen))
 
     def note(self, about: Mapping[str, Any], reason: str, message: str, pod: str) -> None:
-        """Write an event of an object, as litmus-go does: a warning where it is no good news."""
+        """Write an event of an object, as litmus-go does: a warning for bad news."""
         now, meta = datetime.now(UTC).isoformat(timespec="seconds"), about["metadata"]
         event = {
             "metadata": {"generateName": "brownout-", "namespace": self.namespace},

@@ -73,7 +73,7 @@ def _itself(facts: Facts) -> Iterator[str]:
     if facts.partitions:
         yield f"it has partitions ({', '.join(facts.partitions)}); wanted the node's own one"
     if facts.contents:
-        yield f"it holds something that is no database's: {', '.join(facts.contents)}"
+        yield f"it holds something other than a database's data: {', '.join(facts.contents)}"
     for unknown in facts.unknown:
         yield f"it is not known {unknown}"
 

@@ -45,7 +45,7 @@ def connected(settings: EngineSettings) -> Iterator[Any]:
 def _check_socket(engine: str) -> None:
     path = Path(engine.removeprefix("unix://"))
     if engine.startswith("unix://") and not path.is_socket():
-        raise _silent(engine, "it is no socket" if path.exists() else "there is no such socket")
+        raise _silent(engine, "it is not a socket" if path.exists() else "there is no such socket")
 
 
 def _silent(engine: str, why: str) -> HostError:

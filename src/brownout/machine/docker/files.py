@@ -1,4 +1,4 @@
-"""Reading a container's files, be it running or not: one file by the engine, names by a helper."""
+"""Reading a container's files, running or not: one file by the engine, names by a helper."""
 
 import io
 import tarfile
@@ -13,7 +13,7 @@ from brownout.machine.docker.helper import HelperRunner
 
 __all__ = ["entries", "read_text", "resolved"]
 
-#: More than this is no configuration.
+#: A larger file is not a configuration.
 _MOST_BYTES = 16 << 20
 
 
@@ -55,7 +55,7 @@ def _only_file(archive: bytes) -> bytes:
         first = opened.next()
         file = opened.extractfile(first) if first is not None and first.isfile() else None
         if file is None:
-            raise ValueError("it is no plain file")
+            raise ValueError("it is not a plain file")
         return file.read()
 
 

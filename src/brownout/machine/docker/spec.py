@@ -50,7 +50,7 @@ class EngineSettings(Settings):
 
     @model_validator(mode="after")
     def _is_encrypted(self) -> Self:
-        """Whoever reaches an engine is root on its machine."""
+        """Access to an engine is root on its machine."""
         match = _FORM.fullmatch(self.engine)
         host = match["host"] if match else None
         if host is None and self.tls is not None:
@@ -74,7 +74,7 @@ class DockerSpec(HostSpec, EngineSettings):
         str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", description="its name or id")
     ]
     undo_after_s: Annotated[
-        _Seconds, Field(description="a paused node goes on by itself after this")
+        _Seconds, Field(description="a paused node resumes by itself after this")
     ] = DEFAULT_UNDO_AFTER_S
     stop_timeout_s: Annotated[_Seconds, Field(description="for a clean stop")] = 60.0
     wipe_timeout_s: Annotated[_Seconds, Field(description="for emptying what is wiped")] = 3600.0

@@ -29,8 +29,8 @@ def refusals(
         return
     if mount.kind != "volume":
         yield (
-            f"it lies on a {mount.kind or 'foreign'} mount of `{mount.source}`, of which cannot be "
-            "told from here who else uses it; give the node a volume"
+            f"it lies on a {mount.kind or 'foreign'} mount of `{mount.source}`, and "
+            "its other users cannot be seen from here; give the node a volume"
         )
         return
     if not mount.writable:

@@ -52,7 +52,7 @@ def await_ended(objects: Objects, pod: Pod, timeout_s: float) -> Pod:
         found = _same(objects, pod)
         if found is None or not found.held:
             raise HostError(
-                f"pod {pod.namespace}/{pod.name} is gone and was not held: somebody took "
+                f"pod {pod.namespace}/{pod.name} is gone and was not held: another client took "
                 f"the finalizer {HELD} off it",
                 "see who; its controller has made another one",
             )
@@ -83,7 +83,7 @@ def _finalizers(objects: Objects, pod: Pod, *, held: bool) -> None:
         if found is None and not held:
             return
         if found is None or (held and found.deleting and HELD not in found.finalizers):
-            raise HostError(f"pod {pod.namespace}/{pod.name} is being deleted by somebody else")
+            raise HostError(f"pod {pod.namespace}/{pod.name} is being deleted by another client")
         if (HELD in found.finalizers) is held:
             return
         others = [one for one in found.finalizers if one != HELD]

@@ -54,7 +54,7 @@ def find_pod(objects: Objects, spec: KubernetesSpec) -> Pod | None:
 def locate(objects: Objects, spec: KubernetesSpec) -> Located:
     """Look for the node's process.
 
-    Raises `HostError` where a container that the API calls running lets nobody in, or where
+    Raises `HostError` where a container that the API calls running cannot be entered, or where
     several processes could be the node's.
     """
     runner = PodRunner(spec, spec.pod, spec.container)

@@ -98,7 +98,7 @@ def stop(
     if not kill and exit_code == _SIGKILLED:
         raise HostError(
             f"pod {spec.namespace}/{spec.pod} did not end within its grace period of "
-            f"{pod.grace_s} s: the kubelet killed it, so this was no clean stop",
+            f"{pod.grace_s} s: the kubelet killed it, so this was not a clean stop",
             "raise `terminationGracePeriodSeconds` in the pod template",
         )
     seen: dict[str, Any] = {**process.evidence(), "process": "gone", "exit_code": exit_code}

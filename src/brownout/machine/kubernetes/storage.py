@@ -114,7 +114,7 @@ def deleting(objects: Objects, spec: KubernetesSpec) -> dict[str, str]:
 
 
 def _replace(objects: Objects, spec: KubernetesSpec, claim: Claim) -> dict[str, object]:
-    """Delete a claim; proven when the API has marked it, which nobody can take back."""
+    """Delete a claim; proven when the API has marked it, which cannot be taken back."""
     path = in_namespace(spec.namespace, "persistentvolumeclaims", claim.name)
     if not claim.deleting:
         objects.delete(path, claim.uid)

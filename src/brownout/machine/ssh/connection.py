@@ -148,6 +148,6 @@ class SshRunner:
 
 
 async def _gone(link: asyncssh.SSHClientConnection) -> None:
-    """Give a broken connection up for good, so that nobody takes it for a living one."""
+    """Give a broken connection up for good, so that it is not mistaken for a living one."""
     link.abort()
     await link.wait_closed()

@@ -65,7 +65,7 @@ def host_key_problem(
     if known:
         return HostError(
             f"ssh: the host key of {where} is not the one that `{file}` knows: found {kind} "
-            f"{fingerprint}, wanted {' or '.join(known)}; somebody may be in between",
+            f"{fingerprint}, wanted {' or '.join(known)}; the connection may be intercepted",
             f"find out why it changed; only then `ssh-keygen -R {_entry(login)} -f {file}` and "
             "add the new one",
         )

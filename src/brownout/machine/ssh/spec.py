@@ -72,7 +72,7 @@ Login.model_rebuild()  # it names Bastion, which is made of it
 
 
 class Commands(Settings):
-    """How a node that is no systemd service is started, stopped and found.
+    """How a node that is not a systemd service is started, stopped and found.
 
     Each is one line for `/bin/sh` on the node, run with sudo where `sudo` is set.
     """
@@ -116,7 +116,7 @@ class SshSpec(HostSpec, Login):
         Field(description="block devices that a wipe may empty, by their stable ids"),
     ] = ()
     undo_after_s: Annotated[
-        _Seconds, Field(description="a paused node goes on by itself after this")
+        _Seconds, Field(description="a paused node resumes by itself after this")
     ] = DEFAULT_UNDO_AFTER_S
     stop_timeout_s: Annotated[_Seconds, Field(description="for a clean stop")] = 60.0
     start_timeout_s: Annotated[_Seconds, Field(description="for the service's start")] = 90.0

@@ -1,8 +1,8 @@
 """A command on another machine whose input and output are files or pipes of ours.
 
-It has the manners of `subprocess.Popen`, so that whoever talks to a process need not know where it
+It has the manners of `subprocess.Popen`, so that its caller need not know where the process
 runs. When the connection breaks it is over for us, with `LOST` for an exit status; over there it
-goes on with its input at an end.
+continues with its input at an end.
 """
 
 import asyncio
@@ -143,7 +143,7 @@ class Stream:
         raise HostError(f"ssh: {self._connection.where} runs no command: {said}")
 
     async def _watch(self, process: asyncssh.SSHClientProcess[bytes]) -> None:
-        """Wait for the end, and say what it was before anybody is told that it is there."""
+        """Wait for the end, and say what it was before it is reported."""
         try:
             done = await process.wait()
             self.errors = printed(done.stderr)
