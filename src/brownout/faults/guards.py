@@ -115,8 +115,8 @@ def of_loss(cluster: Cluster, act: str, lost: Sequence[str]) -> Guard:
         return Guard("copies", True, "what the node holds, others hold too")
     wanted = cluster.allow_data_loss == "all_copies" or (act != "wipe" and cluster.allow_data_loss)
     if wanted:
-        said = f"; `allow_data_loss: {str(cluster.allow_data_loss).lower()}` accepts that"
-        return Guard("copies", True, "; ".join(lost) + said)
+        permission = f"; `allow_data_loss: {str(cluster.allow_data_loss).lower()}` accepts that"
+        return Guard("copies", True, "; ".join(lost) + permission)
     return Guard(
         "copies",
         False,
@@ -212,11 +212,11 @@ def _environment(cluster: Cluster, confirmation: str) -> Guard:
         return Guard("environment", True, f"`{cluster.name}` is a {cluster.environment} cluster")
     if confirmation == cluster.name:
         return Guard("environment", True, f"production, confirmed by the token `{confirmation}`")
-    found = f"the token `{confirmation}`" if confirmation else "no confirmation"
+    actual = f"the token `{confirmation}`" if confirmation else "no confirmation"
     return Guard(
         "environment",
         False,
-        f"`{cluster.name}` is a production cluster; found {found}, wanted its name",
+        f"`{cluster.name}` is a production cluster; found {actual}, wanted its name",
         f"give `--set confirm={cluster.name}` or BROWNOUT_CONFIRM={cluster.name} if you mean it "
         f"(`--var` with `chaos run`, `--confirm {cluster.name}` with `brownout load`, `fill` and "
         "`clean`)",

@@ -225,8 +225,8 @@ def claim_against(cluster: str, nodes: Sequence[ClaimedNode]) -> Claim | None:
 
 def claims() -> list[Claim]:
     """Return every claim there is, of living and of dead runs."""
-    found = map(_read, sorted(_directory().glob("*.json")))
-    return [held for held in found if held is not None]
+    every = map(_read, sorted(_directory().glob("*.json")))
+    return [held for held in every if held is not None]
 
 
 def check_over(run: Path) -> None:

@@ -110,14 +110,14 @@ def holds(runner: Runner, pids: Sequence[int], connection: Connection) -> bool |
     if not pids:
         return None
     text = script(_HOLDERS, pids[0], *_in_proc(*connection.ours))
-    said = answer(runner.run(text), "looking for the process that serves", runner.where)
-    holders = said.all("holder")
-    for holder, above in zip(holders, said.all("above"), strict=False):
+    reply = answer(runner.run(text), "looking for the process that serves", runner.where)
+    holders = reply.all("holder")
+    for holder, above in zip(holders, reply.all("above"), strict=False):
         family = {int(holder.split()[0]), *map(int, above.split())}
         if family & set(pids):
             return True
     programs = {holder.partition(" ")[2] for holder in holders}
-    return False if said.get("own") in programs else None
+    return False if reply.get("own") in programs else None
 
 
 def _asked(node: Node, connection: Connection, within_s: float = _ACCEPT_S) -> bool | None:
@@ -125,7 +125,7 @@ def _asked(node: Node, connection: Connection, within_s: float = _ACCEPT_S) -> b
     with suppress(BrownoutError):
         host = host_for(node)
         return wait_until(
-            lambda: host.serves(connection), within_s, _POLL_S, so=lambda found: found is not None
+            lambda: host.serves(connection), within_s, _POLL_S, so=lambda serves: serves is not None
         )
     return None
 

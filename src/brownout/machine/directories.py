@@ -251,39 +251,39 @@ def _distinct(there: Sequence[Facts]) -> list[Facts]:
 def empty(runner: Runner, facts: Facts, timeout_s: float) -> Emptied:
     """Remove everything in a checked directory, keep it, and prove that nothing is left."""
     done = runner.run(script(_EMPTY, facts.real, facts.identity, *facts.kept), timeout_s)
-    said = answer(done, f"emptying `{facts.real}`", runner.where)
-    left = said.all("left")
+    reply = answer(done, f"emptying `{facts.real}`", runner.where)
+    left = reply.all("left")
     if left:
         raise HostError(
             f"`{facts.real}` on {runner.where} is not empty after its wipe: {', '.join(left)}"
         )
-    effective, uncertainty_s = bracket(done, said)
-    files, size_bytes = said.number("files") or 0, said.number("bytes") or 0
+    effective, uncertainty_s = bracket(done, reply)
+    files, size_bytes = reply.number("files") or 0, reply.number("bytes") or 0
     kept = tuple(facts.at / inner for inner in facts.kept)
     return Emptied(facts.at, files, size_bytes, effective, uncertainty_s, done.attempts, kept)
 
 
-def parse(directory: PurePosixPath, said: Answer) -> Facts:
+def parse(directory: PurePosixPath, reply: Answer) -> Facts:
     """Return what the script on the machine found."""
-    real, place = said.get("real"), said.get("place")
-    targets = map(PurePosixPath, said.all("inner_target"))
+    real, place = reply.get("real"), reply.get("place")
+    targets = map(PurePosixPath, reply.all("inner_target"))
     return Facts(
         path=directory,
-        kind=said.get("kind"),
-        link=said.get("link"),
+        kind=reply.get("kind"),
+        link=reply.get("link"),
         place=PurePosixPath(place) if place else None,
         real=PurePosixPath(real) if real else None,
-        identity=said.get("identity"),
-        owner=int(said.get("owner", "-1")),
-        we=int(said.get("we", "-1")),
-        homes=tuple(PurePosixPath(home) for home in said.all("home") if home),
-        mounts=tuple(mount(line) for line in said.all("mount")),
-        mounts_of=tuple(_mount_of_another(line) for line in said.all("mount_of")),
-        inner_links=tuple(zip(said.all("inner_link"), targets, strict=False)),
-        closed=said.get("closed"),
-        users=tuple(sorted(int(user) for user in said.all("user"))),
-        looked=said.get("looked") == "yes",
-        keep=tuple(PurePosixPath(path) for path in said.all("keep")),
+        identity=reply.get("identity"),
+        owner=int(reply.get("owner", "-1")),
+        we=int(reply.get("we", "-1")),
+        homes=tuple(PurePosixPath(home) for home in reply.all("home") if home),
+        mounts=tuple(mount(line) for line in reply.all("mount")),
+        mounts_of=tuple(_mount_of_another(line) for line in reply.all("mount_of")),
+        inner_links=tuple(zip(reply.all("inner_link"), targets, strict=False)),
+        closed=reply.get("closed"),
+        users=tuple(sorted(int(user) for user in reply.all("user"))),
+        looked=reply.get("looked") == "yes",
+        keep=tuple(PurePosixPath(path) for path in reply.all("keep")),
     )
 
 
@@ -318,8 +318,8 @@ def _nested(directory: Path, path: Path) -> bool:
 
 
 def _mount_of_another(line: str) -> tuple[int, Mount]:
-    pid, _, told = line.partition(" ")
-    return int(pid), mount(told)
+    pid, _, rest = line.partition(" ")
+    return int(pid), mount(rest)
 
 
 def refusals(

@@ -92,10 +92,10 @@ def _exit_status(pid: int) -> int | None:
     It is collected by this.
     """
     try:
-        found, status = os.waitpid(pid, os.WNOHANG)
+        ended, status = os.waitpid(pid, os.WNOHANG)
     except ChildProcessError:
         return None
-    if not found:
+    if not ended:
         return None
     code = os.waitstatus_to_exitcode(status)
     return code if code >= 0 else 128 - code
@@ -103,8 +103,8 @@ def _exit_status(pid: int) -> int | None:
 
 def _check_program(program: str, directory: Path) -> None:
     """Say what is missing, which a shell would say only to the log."""
-    found = shutil.which(str(directory / program) if "/" in program else program)
-    if found is None:
+    path = shutil.which(str(directory / program) if "/" in program else program)
+    if path is None:
         raise HostError(f"`{program}` cannot be started: no such program was found here")
 
 
@@ -124,16 +124,16 @@ def _await(node: str, pid: int, spec: ProcessSpec, listens: Callable[[], bool]) 
 
 def _await_process(pid: int, find: Callable[[], Process | None]) -> Process | None:
     """Return what `find` finds; it finds nothing while our child `pid` has no command line yet."""
-    found: list[Process] = []
+    processes: list[Process] = []
 
     def found_or_ended() -> bool:
         runs = _exit_status(pid) is None and Path(f"/proc/{pid}").exists()
         if process := find():
-            found.append(process)
-        return bool(found) or not runs
+            processes.append(process)
+        return bool(processes) or not runs
 
     wait_until(found_or_ended, _READ_S, _POLL_S)
-    return found[0] if found else None
+    return processes[0] if processes else None
 
 
 def _listens(address: str) -> bool:

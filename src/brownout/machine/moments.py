@@ -19,14 +19,14 @@ _NS = 1e9
 _SLEW = 1.001
 
 
-def bracket(done: Completed, said: Answer) -> tuple[float, float]:
+def bracket(done: Completed, reply: Answer) -> tuple[float, float]:
     """Return when the effect was there at the latest, and for how long before it may have been.
 
     Without a `stamp_last_no` it may have been there since the first attempt was sent, and so it
     may where the other clock was set in between.
     """
-    began, ended = said.number("stamp_began"), said.number("stamp_ended")
-    yes, no = said.number("stamp_first_yes"), said.number("stamp_last_no")
+    began, ended = reply.number("stamp_began"), reply.number("stamp_ended")
+    yes, no = reply.number("stamp_first_yes"), reply.number("stamp_last_no")
     latest, earliest = done.received, done.first_sent
     if done.ahead_s is not None:
         if yes is not None:

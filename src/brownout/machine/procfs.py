@@ -57,8 +57,8 @@ def find(command: Sequence[str]) -> list[Identity]:
     last = os.fsencode(command[-1])
     pids = [int(entry.name) for entry in _PROC.iterdir() if entry.name.isdigit()]
     # Most processes are told by a word of their command line, without a look at their threads.
-    found = [identify(pid) for pid in pids if last in _command_line(pid)]
-    return [identity for identity in found if identity and identity.runs(command)]
+    identities = [identify(pid) for pid in pids if last in _command_line(pid)]
+    return [identity for identity in identities if identity and identity.runs(command)]
 
 
 def is_alive(identity: Identity) -> bool:
@@ -91,13 +91,13 @@ def thread_states(pid: int) -> frozenset[str]:
 def users_of(directory: Path) -> list[int]:
     """Return the ids of processes that have a file open, or work, in `directory`."""
     inside = os.fspath(directory) + os.sep
-    found = []
+    users = []
     for entry in _PROC.iterdir():
         if entry.name.isdigit() and any(
             (path + os.sep).startswith(inside) for path in _paths_in_use(entry)
         ):
-            found.append(int(entry.name))
-    return sorted(found)
+            users.append(int(entry.name))
+    return sorted(users)
 
 
 class Handle:

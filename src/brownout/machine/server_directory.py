@@ -129,15 +129,15 @@ SCRIPTS = {
 def pids(runner: Runner, directory: Path) -> list[int]:
     """Return the ids of the processes that work in `directory`."""
     done = runner.run(script(_LIST, directory))
-    said = answer(done, f"looking who works in `{directory}`", runner.where)
-    return [int(pid) for pid in said.all("pid")]
+    reply = answer(done, f"looking who works in `{directory}`", runner.where)
+    return [int(pid) for pid in reply.all("pid")]
 
 
 def servers(runner: Runner, directory: Path) -> list[int]:
     """Return the ids of those whose parent does not work in `directory`: the others are theirs."""
     done = runner.run(script(_SERVERS, directory))
-    said = answer(done, f"looking who works in `{directory}`", runner.where)
-    return [int(pid) for pid in said.all("pid")]
+    reply = answer(done, f"looking who works in `{directory}`", runner.where)
+    return [int(pid) for pid in reply.all("pid")]
 
 
 def kill(runner: Runner, directory: Path) -> Proof:
@@ -170,18 +170,18 @@ def joined(proof: Proof, others: Proof) -> Proof:
 
 def _do(runner: Runner, body: str, act: str, directory: Path, *arguments: object) -> Proof:
     done: Completed = runner.run(script(body, directory, *arguments), timeout_s=2 * _WITHIN_S)
-    said = answer(done, f"{act} what works in `{directory}`", runner.where)
-    if left := said.get("left"):
+    reply = answer(done, f"{act} what works in `{directory}`", runner.where)
+    if left := reply.get("left"):
         raise HostError(f"{act} what works in `{directory}` on {runner.where}: left are {left}")
-    if said.get("undone"):
+    if reply.get("undone"):
         raise HostError(
             f"what works in `{directory}` on {runner.where} resumed by itself before all of it was "
             "seen to be paused",
             "raise `undo_after_s`",
         )
-    effective, uncertainty_s = bracket(done, said)
-    evidence: dict[str, Any] = {"processes_in_server_directory": said.number("count") or 0}
-    return Proof(effective, uncertainty_s, evidence, already=not said.number("count"))
+    effective, uncertainty_s = bracket(done, reply)
+    evidence: dict[str, Any] = {"processes_in_server_directory": reply.number("count") or 0}
+    return Proof(effective, uncertainty_s, evidence, already=not reply.number("count"))
 
 
 def _ns(seconds: float) -> int:

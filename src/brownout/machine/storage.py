@@ -109,5 +109,5 @@ def _check_all_named(runner: Runner, block: Sequence[devices.Facts]) -> None:
 
 def _is_device(runner: Runner, target: PurePosixPath) -> bool:
     done = runner.run(script(_IS_DEVICE, target))
-    said = answer(done, f"looking at `{target}`", runner.where)
-    return said.get("device") == "yes" or target.is_relative_to("/dev")
+    reply = answer(done, f"looking at `{target}`", runner.where)
+    return reply.get("device") == "yes" or target.is_relative_to("/dev")

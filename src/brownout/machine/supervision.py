@@ -76,12 +76,12 @@ def supervisor_of(runner: Runner, pid: int) -> Supervisor | None:
 
     systemd is not among them: its unit is held off with the kill itself.
     """
-    said = answer(runner.run(script(_ABOVE, pid)), "looking for a supervisor", runner.where)
-    for above, directory in zip(said.all("above"), said.all("directory"), strict=False):
+    reply = answer(runner.run(script(_ABOVE, pid)), "looking for a supervisor", runner.where)
+    for above, directory in zip(reply.all("above"), reply.all("directory"), strict=False):
         number, _, program = above.partition(" ")
-        known = next((name for name in (*_ONCE, *_NOT_ONE_BY_ONE) if program == name[:15]), None)
-        if known is not None:
-            return Supervisor(known, int(number), PurePosixPath(directory or "/"))
+        kind = next((name for name in (*_ONCE, *_NOT_ONE_BY_ONE) if program == name[:15]), None)
+        if kind is not None:
+            return Supervisor(kind, int(number), PurePosixPath(directory or "/"))
     return None
 
 

@@ -24,8 +24,8 @@ _ASK_S = 5.0
 
 def proxies(control: str) -> list[str]:
     """Return the names of the proxies that the toxiproxy at `control` has open."""
-    found = _ask(control, "GET", "/proxies")
-    return sorted(name for name, proxy in found.items() if proxy["enabled"])
+    listed = _ask(control, "GET", "/proxies")
+    return sorted(name for name, proxy in listed.items() if proxy["enabled"])
 
 
 def latency(proxy: ProxySpec) -> dict[str, int]:
@@ -44,8 +44,8 @@ def slow(proxy: ProxySpec, latency_ms: int, jitter_ms: int) -> float:
     asked = time.monotonic()
     toxic = {"name": _TOXIC, "type": "latency", "stream": "downstream", "toxicity": 1.0}
     _ask(proxy.control, "POST", there, {**toxic, "attributes": wanted})
-    if (found := latency(proxy)) != wanted:
-        raise HostError(f"toxiproxy before `{proxy.name}`: found {found}, wanted {wanted}")
+    if (current := latency(proxy)) != wanted:
+        raise HostError(f"toxiproxy before `{proxy.name}`: found {current}, wanted {wanted}")
     return asked
 
 
@@ -54,8 +54,8 @@ def clear(proxy: ProxySpec) -> float:
     asked = time.monotonic()
     if latency(proxy):
         _ask(proxy.control, "DELETE", f"{_toxics(proxy)}/{_TOXIC}")
-    if found := latency(proxy):
-        raise HostError(f"toxiproxy before `{proxy.name}` still adds {found}")
+    if current := latency(proxy):
+        raise HostError(f"toxiproxy before `{proxy.name}` still adds {current}")
     return asked
 
 
@@ -70,8 +70,10 @@ def _ask(control: str, method: str, path: str, body: dict[str, Any] | None = Non
         with urllib.request.urlopen(request, timeout=_ASK_S) as answer:
             text = answer.read()
     except urllib.error.HTTPError as error:
-        said = error.read().decode(errors="replace").strip()
-        raise HostError(f"toxiproxy at {control}: {method} {path}: {error.code}: {said}") from error
+        reason = error.read().decode(errors="replace").strip()
+        raise HostError(
+            f"toxiproxy at {control}: {method} {path}: {error.code}: {reason}"
+        ) from error
     except OSError as error:
         raise HostError(
             f"toxiproxy at {control} does not answer: {error}",

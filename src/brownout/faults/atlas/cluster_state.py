@@ -86,6 +86,6 @@ def own_processes(client: "AtlasClient", cluster: Cluster) -> list[Process]:
 
 def _latest(client: "AtlasClient", process: str) -> float | None:
     """Return the last figure that Atlas has of the oplog of `process`, in seconds."""
-    found = client.measurements(process, [_OPLOG]).measurements
-    values = [p.value for one in found for p in one.data_points if p.value is not None]
+    series = client.measurements(process, [_OPLOG]).measurements
+    values = [p.value for one in series for p in one.data_points if p.value is not None]
     return values[-1] if values else None

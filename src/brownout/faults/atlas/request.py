@@ -162,10 +162,10 @@ class Request:
 
 def gaps(changes: "Sequence[PrimaryChange]") -> list[float]:
     """Return for how long there was no primary, each time that another one followed."""
-    found, since = [], None
+    lengths, since = [], None
     for change in changes:
         since = change.lost if change.before else since
         if change.after and since is not None:
-            found.append(change.at - since)
+            lengths.append(change.at - since)
             since = None
-    return found
+    return lengths

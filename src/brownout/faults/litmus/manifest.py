@@ -21,11 +21,11 @@ MARK = "brownout/made-by"
 
 def from_file(path: str) -> Document:
     """Read the one ChaosEngine of a YAML file; `ConfigurationError` with all that is wrong."""
-    found = parse_yaml(read_text(Path(path), "manifest"), f"manifest {path}")
-    problems = list(_problems(found))
+    document = parse_yaml(read_text(Path(path), "manifest"), f"manifest {path}")
+    problems = list(_problems(document))
     if problems:
         raise ConfigurationError([f"manifest {path}: {problem}" for problem in problems])
-    return found
+    return document
 
 
 def from_parts(
@@ -92,12 +92,12 @@ def experiments_of(engine: Mapping[str, Any]) -> list[str]:
     return [str(each["name"]) for each in engine["spec"]["experiments"]]
 
 
-def _problems(found: Document) -> Iterator[str]:
+def _problems(document: Document) -> Iterator[str]:
     """Name what keeps a document from being a ChaosEngine; the rest the API server says."""
     for key, wanted in (("apiVersion", API_VERSION), ("kind", "ChaosEngine")):
-        if found.get(key) != wanted:
-            yield f"{key}: found {found.get(key)!r}, wanted {wanted!r}"
-    metadata, spec = found.get("metadata"), found.get("spec")
+        if document.get(key) != wanted:
+            yield f"{key}: found {document.get(key)!r}, wanted {wanted!r}"
+    metadata, spec = document.get("metadata"), document.get("spec")
     if not isinstance(metadata, dict) or not metadata.get("name"):
         yield "metadata.name: missing"
     elif not isinstance(metadata.get("annotations") or {}, dict):

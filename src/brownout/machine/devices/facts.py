@@ -122,27 +122,27 @@ def gather(runner: Runner, path: PurePosixPath, listed: Sequence[PurePosixPath])
     return parse(path, answer(done, f"looking at the device `{path}`", runner.where))
 
 
-def parse(path: PurePosixPath, said: Answer) -> Facts:
+def parse(path: PurePosixPath, reply: Answer) -> Facts:
     """Return what the script on the machine found."""
     return Facts(
         path=path,
-        kind=said.get("kind"),
-        real=said.get("real"),
-        number=said.get("number"),
-        size_bytes=said.number("size") or 0,
-        read_only=said.get("read_only") == "1",
-        disks=tuple(said.all("disk")),
-        stable=tuple(said.all("stable")),
-        listed=tuple(_listed(line) for line in said.all("listed")),
-        partitions=tuple(said.all("partition")),
-        holders=tuple(said.all("holder")),
-        mounts=tuple(said.all("mount")),
-        swaps=tuple(said.all("swap")),
-        contents=tuple(said.all("content")),
-        unknown=tuple(said.all("unknown")),
-        users=tuple(int(user) for user in said.all("user")),
-        system=tuple(_system(line) for line in said.all("system")),
-        unplaced=tuple(said.all("unplaced")),
+        kind=reply.get("kind"),
+        real=reply.get("real"),
+        number=reply.get("number"),
+        size_bytes=reply.number("size") or 0,
+        read_only=reply.get("read_only") == "1",
+        disks=tuple(reply.all("disk")),
+        stable=tuple(reply.all("stable")),
+        listed=tuple(_listed(line) for line in reply.all("listed")),
+        partitions=tuple(reply.all("partition")),
+        holders=tuple(reply.all("holder")),
+        mounts=tuple(reply.all("mount")),
+        swaps=tuple(reply.all("swap")),
+        contents=tuple(reply.all("content")),
+        unknown=tuple(reply.all("unknown")),
+        users=tuple(int(user) for user in reply.all("user")),
+        system=tuple(_system(line) for line in reply.all("system")),
+        unplaced=tuple(reply.all("unplaced")),
     )
 
 

@@ -31,9 +31,9 @@ def check(
         raise _refused(runner, path, [problem])
     facts = gather(runner, path, listed)
     facts = replace(facts, users=tuple(user for user in facts.users if user not in own))
-    found = list(refusals(facts))
-    if found:
-        raise _refused(runner, path, found)
+    reasons = list(refusals(facts))
+    if reasons:
+        raise _refused(runner, path, reasons)
     return facts
 
 

@@ -92,11 +92,11 @@ def empty(runner: Runner, facts: Facts, timeout_s: float) -> Emptied:
     for method in METHODS:
         text = script(_EMPTY, facts.real, facts.number, facts.size_bytes, method, *areas)
         done = runner.run(text, timeout_s)
-        said = answer(done, f"{method} of `{facts.path}`", runner.where)
-        if said.get("zero") == "yes":
+        reply = answer(done, f"{method} of `{facts.path}`", runner.where)
+        if reply.get("zero") == "yes":
             whole = facts.size_bytes <= _WHOLE
-            return Emptied(facts, method, tuple(tried), whole, *bracket(done, said))
-        tried.append(f"{method}: {_why(said)}")
+            return Emptied(facts, method, tuple(tried), whole, *bracket(done, reply))
+        tried.append(f"{method}: {_why(reply)}")
     raise HostError(
         f"`{facts.path}` on {runner.where} could not be emptied: {'; '.join(tried)}",
         "the device may be failing; its node must not be started on it as it is",
@@ -116,7 +116,7 @@ def regions(size: int) -> list[tuple[int, int]]:
     return [(0, _END), *between, (size - _END, _END)]
 
 
-def _why(said: Answer) -> str:
-    if said.all("refused"):
-        return said.get("refused") or "not supported"
-    return f"not zero from byte {said.get('left')} on"
+def _why(reply: Answer) -> str:
+    if reply.all("refused"):
+        return reply.get("refused") or "not supported"
+    return f"not zero from byte {reply.get('left')} on"

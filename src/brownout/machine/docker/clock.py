@@ -27,9 +27,9 @@ class Reading:
 def read(client: Any) -> Reading | None:
     """Ask the engine for the time; None if it does not say it."""
     asked = time.monotonic()
-    said = client.info().get("SystemTime", "")
+    text = client.info().get("SystemTime", "")
     answered = time.monotonic()
-    engine_s = _seconds(said)
+    engine_s = _seconds(text)
     return None if engine_s is None else Reading(asked, engine_s, answered)
 
 

@@ -94,24 +94,24 @@ def checked(client: Any, node: str, name: str) -> Container:
 
     Raises `Refused` where the engine, or what stands above it, would not leave it as we left it.
     """
-    found = locate(client, node, name)
-    if found.removed_when_stopped:
+    container = locate(client, node, name)
+    if container.removed_when_stopped:
         raise Refused(
             f"node `{node}`: container `{name}` is removed when it stops, with its data",
             "make it without `--rm`",
         )
-    if found.of_swarm:
+    if container.of_swarm:
         raise Refused(
             f"node `{node}`: container `{name}` is a task of a swarm, which replaces what stops",
             "take a container of your own, as `docker compose` makes them",
         )
-    if found.restarting:
+    if container.restarting:
         raise Refused(
-            f"node `{node}`: container `{name}` ended with status {found.exit_code} and is being "
-            f"started again by its restart policy `{found.policy}`",
+            f"node `{node}`: container `{name}` ended with status {container.exit_code}, and "
+            f"its restart policy starts it again: `{container.policy}`",
             "look at its log; a node that does not stay up cannot be tested",
         )
-    return found
+    return container
 
 
 def mounts_in(listed: Mapping[str, Any]) -> Iterator[Mount]:
@@ -126,12 +126,12 @@ def mounts_in(listed: Mapping[str, Any]) -> Iterator[Mount]:
         )
 
 
-def _read(said: Mapping[str, Any]) -> Container:
-    state, host, config = said["State"], said["HostConfig"], said["Config"]
+def _read(document: Mapping[str, Any]) -> Container:
+    state, host, config = document["State"], document["HostConfig"], document["Config"]
     return Container(
-        id=str(said["Id"]),
-        name=str(said["Name"]).lstrip("/"),
-        image=str(said["Image"]),
+        id=str(document["Id"]),
+        name=str(document["Name"]).lstrip("/"),
+        image=str(document["Image"]),
         started=str(state["StartedAt"]),
         finished=str(state["FinishedAt"]),
         pid=int(state["Pid"]),
@@ -143,9 +143,9 @@ def _read(said: Mapping[str, Any]) -> Container:
         stop_signal=str(config.get("StopSignal") or "SIGTERM"),
         removed_when_stopped=bool(host.get("AutoRemove")),
         of_swarm=_SWARM in (config.get("Labels") or {}),
-        mounts=tuple(mounts_in(said)),
-        addresses=tuple(_addresses(said.get("NetworkSettings") or {})),
-        published=tuple(_published(said.get("NetworkSettings") or {})),
+        mounts=tuple(mounts_in(document)),
+        addresses=tuple(_addresses(document.get("NetworkSettings") or {})),
+        published=tuple(_published(document.get("NetworkSettings") or {})),
     )
 
 

@@ -33,8 +33,8 @@ def connected(settings: EngineSettings) -> Iterator[Any]:
         client = _client(settings, newest)
         yield client
     except APIError as error:
-        said = str(error.explanation or error)
-        raise HostError(f"docker: the engine at {settings.engine} says: {said}") from error
+        reason = str(error.explanation or error)
+        raise HostError(f"docker: the engine at {settings.engine} says: {reason}") from error
     except (DockerException, OSError) as error:  # what `requests` raises is an OSError
         raise _silent(settings.engine, _reason(error)) from error
     finally:
@@ -77,6 +77,6 @@ def _reason(error: BaseException) -> str:
     seen = [error]
     while (inner := seen[-1].__cause__ or seen[-1].__context__) is not None and inner not in seen:
         seen.append(inner)
-    told = next((e for e in reversed(seen) if isinstance(e, OSError) and e.strerror), error)
-    text = told.strerror if isinstance(told, OSError) and told.strerror else str(told)
+    cause = next((e for e in reversed(seen) if isinstance(e, OSError) and e.strerror), error)
+    text = cause.strerror if isinstance(cause, OSError) and cause.strerror else str(cause)
     return " ".join(text.split())[:300]

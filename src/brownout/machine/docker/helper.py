@@ -48,7 +48,7 @@ class HelperRunner:
 
     def _made(self, text: str) -> str:
         """Make the helper; the engine keeps what it prints, whatever it does for others."""
-        made = self._client.create_container(
+        created = self._client.create_container(
             image=self._container.image,
             entrypoint=["/bin/sh", "-c", text],
             user="0:0",
@@ -64,7 +64,7 @@ class HelperRunner:
                 log_config={"Type": "json-file"},
             ),
         )
-        return str(made["Id"])
+        return str(created["Id"])
 
     def _status(self, helper: str, timeout_s: float) -> int:
         state = wait_until(

@@ -29,10 +29,10 @@ def check(
     """
     others, volumes = _others(client, container), _volumes(client, container)
     for target in targets:
-        found = list(refusals(target, container, others, volumes))
-        if found:
+        reasons = list(refusals(target, container, others, volumes))
+        if reasons:
             raise Refused(
-                f"`{target}` of container {container.name} is not wiped: {'; '.join(found)}"
+                f"`{target}` of container {container.name} is not wiped: {'; '.join(reasons)}"
             )
     own: Collection[int] | None = None if container.running else ()
     return storage.check(HelperRunner(client, container), targets, rules, own)
@@ -65,11 +65,11 @@ def _others(client: Any, container: Container) -> dict[str, list[Mount]]:
 
 def _volumes(client: Any, container: Container) -> dict[str, Any]:
     """Return what the engine says of each of the container's volumes; nothing of one it lost."""
-    found = {}
+    volumes = {}
     for mount in container.mounts:
         if mount.kind == "volume":
             try:
-                found[mount.name] = client.inspect_volume(mount.name)
+                volumes[mount.name] = client.inspect_volume(mount.name)
             except NotFound:
                 continue
-    return found
+    return volumes

@@ -48,8 +48,8 @@ def _driver(mount: Mount, volume: Mapping[str, Any]) -> Iterator[str]:
     """A volume of another driver, or with options, may be another machine's disk as well."""
     driver, options = volume.get("Driver"), volume.get("Options")
     if driver != "local" or options:
-        told = f"driver `{driver}`" if driver != "local" else f"options {dict(options or {})}"
-        yield f"its volume `{mount.name}` ({told}) may be in use elsewhere"
+        what = f"driver `{driver}`" if driver != "local" else f"options {dict(options or {})}"
+        yield f"its volume `{mount.name}` ({what}) may be in use elsewhere"
 
 
 def _shares(own: Mount, theirs: Mount) -> bool:

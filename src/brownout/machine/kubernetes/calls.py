@@ -17,14 +17,14 @@ NO_MACHINE = "a pod has no machine of its own to restart, and its node's is not 
 _GRACE_S = 30
 
 
-def of(act: str, spec: KubernetesSpec, found: Located, directories: Sequence[Path]) -> str:
+def of(act: str, spec: KubernetesSpec, located: Located, directories: Sequence[Path]) -> str:
     """Return what `act` would ask the API server for; `directories` are a wipe's."""
     path = in_namespace(spec.namespace, "pods", spec.pod)
-    pid = found.process.pid if found.process else "none yet"
+    pid = located.process.pid if located.process else "none yet"
     within = f"exec in container {spec.container} of {path}"
     hold, release = f"PATCH {path} (finalizer {HELD})", f"PATCH {path} (without {HELD})"
-    grace_s = found.pod.grace_s if found.pod else _GRACE_S
-    by_deletion = found.process is not None and shielded(found.process)
+    grace_s = located.pod.grace_s if located.pod else _GRACE_S
+    by_deletion = located.process is not None and shielded(located.process)
     killed = "" if by_deletion else f"{within}: SIGKILL to process {pid}; "
     claims = "".join(
         f"; DELETE {in_namespace(spec.namespace, 'persistentvolumeclaims', claim)}"

@@ -98,10 +98,10 @@ def _replaceable(claim: Claim) -> Iterator[str]:
     elif claim.volume_claim != claim.uid:
         yield f"the volume `{claim.volume}` does not say that it is of the claim `{claim.name}`"
     elif claim.reclaim_policy not in ("Delete", "Retain"):
-        found = claim.reclaim_policy or "none"
+        policy = claim.reclaim_policy or "none"
         yield (
             f"what becomes of the volume `{claim.volume}` is not known: its reclaim policy is "
-            f"{found}, wanted Delete or Retain"
+            f"{policy}, wanted Delete or Retain"
         )
 
 

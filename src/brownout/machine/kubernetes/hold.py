@@ -49,46 +49,46 @@ def await_ended(objects: Objects, pod: Pod, timeout_s: float) -> Pod:
     """
 
     def look() -> Pod:
-        found = _same(objects, pod)
-        if found is None or not found.held:
+        same = _same(objects, pod)
+        if same is None or not same.held:
             raise HostError(
                 f"pod {pod.namespace}/{pod.name} is gone and was not held: another client took "
                 f"the finalizer {HELD} off it",
                 "see who; its controller has made another one",
             )
-        return found
+        return same
 
-    found = wait_until(look, timeout_s, _POLL_S, so=lambda found: found.ended)
-    if not found.ended:
-        states = ", ".join(f"{c.name} {c.state}" for c in found.containers.values())
+    last = wait_until(look, timeout_s, _POLL_S, so=lambda last: last.ended)
+    if not last.ended:
+        states = ", ".join(f"{c.name} {c.state}" for c in last.containers.values())
         raise HostError(
             f"pod {pod.namespace}/{pod.name} is deleted, and after {timeout_s:g} s its "
             f"containers are still: {states}",
             f"does the kubelet of {pod.node} still answer?",
         )
-    return found
+    return last
 
 
 def _same(objects: Objects, pod: Pod) -> Pod | None:
     """Return the pod as it is now; None if it is gone, also where another one has its name."""
-    said = objects.find(path_of(pod))
-    found = pods.read(said) if said is not None else None
-    return found if found is not None and found.uid == pod.uid else None
+    document = objects.find(path_of(pod))
+    same = pods.read(document) if document is not None else None
+    return same if same is not None and same.uid == pod.uid else None
 
 
 def _finalizers(objects: Objects, pod: Pod, *, held: bool) -> None:
     """Have our finalizer on the pod, or not; others' stay. Only of the version that was read."""
     for left in range(_TRIES, 0, -1):
-        found = _same(objects, pod)
-        if found is None and not held:
+        same = _same(objects, pod)
+        if same is None and not held:
             return
-        if found is None or (held and found.deleting and HELD not in found.finalizers):
+        if same is None or (held and same.deleting and HELD not in same.finalizers):
             raise HostError(f"pod {pod.namespace}/{pod.name} is being deleted by another client")
-        if (HELD in found.finalizers) is held:
+        if (HELD in same.finalizers) is held:
             return
-        others = [one for one in found.finalizers if one != HELD]
+        others = [one for one in same.finalizers if one != HELD]
         wanted = [*others, HELD] if held else others
-        meta = {"uid": found.uid, "resourceVersion": found.version, "finalizers": wanted}
+        meta = {"uid": same.uid, "resourceVersion": same.version, "finalizers": wanted}
         try:
             objects.merge(path_of(pod), {"metadata": meta})
         except Conflict:

@@ -38,17 +38,17 @@ def find_pod(objects: Objects, spec: KubernetesSpec) -> Pod | None:
 
     Raises `ConfigurationError` if it has no such container.
     """
-    said = objects.find(in_namespace(spec.namespace, "pods", spec.pod))
-    if said is None:
+    document = objects.find(in_namespace(spec.namespace, "pods", spec.pod))
+    if document is None:
         return None
-    found = pods.read(said)
-    if spec.container not in found.containers:
-        known = ", ".join(found.containers)
+    pod = pods.read(document)
+    if spec.container not in pod.containers:
+        names = ", ".join(pod.containers)
         raise ConfigurationError(
-            f"pod {spec.namespace}/{spec.pod} has no container `{spec.container}`; it has {known}",
+            f"pod {spec.namespace}/{spec.pod} has no container `{spec.container}`; it has {names}",
             "correct `container` in the inventory",
         )
-    return found
+    return pod
 
 
 def locate(objects: Objects, spec: KubernetesSpec) -> Located:
@@ -60,11 +60,11 @@ def locate(objects: Objects, spec: KubernetesSpec) -> Located:
     runner = PodRunner(spec, spec.pod, spec.container)
 
     def look() -> Located | HostError:
-        found = find_pod(objects, spec)
-        if found is None or found.containers[spec.container].state != "running":
-            return Located(found)
+        pod = find_pod(objects, spec)
+        if pod is None or pod.containers[spec.container].state != "running":
+            return Located(pod)
         try:
-            return Located(found, _process(spec, runner))
+            return Located(pod, _process(spec, runner))
         except HostError as error:
             return error  # it may have ended just now
 
@@ -76,11 +76,11 @@ def locate(objects: Objects, spec: KubernetesSpec) -> Located:
 
 def _process(spec: KubernetesSpec, runner: PodRunner) -> Process | None:
     done = runner.run(script(_LOCATE))
-    said = answer(done, f"looking for {spec.program}", runner.where)
-    found = [one for one in described(said, done) if one.runs(spec.program)]
-    if len(found) > 1:
-        listed = ", ".join(str(one.pid) for one in found)
+    reply = answer(done, f"looking for {spec.program}", runner.where)
+    processes = [one for one in described(reply, done) if one.runs(spec.program)]
+    if len(processes) > 1:
+        listed = ", ".join(str(one.pid) for one in processes)
         raise HostError(
             f"{runner.where} has several processes of {spec.program} ({listed}), wanted one"
         )
-    return found[0] if found else None
+    return processes[0] if processes else None

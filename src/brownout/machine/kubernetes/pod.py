@@ -79,10 +79,10 @@ class Pod:
     def evidence(self, container: str, **seen: Any) -> dict[str, Any]:
         """Return who it is and what was `seen` of it, for JSON."""
         who: dict[str, Any] = {"pod": self.name, "namespace": self.namespace, "uid": self.uid}
-        found = self.containers.get(container)
-        if found is not None:
-            life = {"container_id": found.id, "restarts": found.restarts, "state": found.state}
-            who |= {**life, **({"reason": found.reason} if found.reason else {})}
+        state = self.containers.get(container)
+        if state is not None:
+            life = {"container_id": state.id, "restarts": state.restarts, "state": state.state}
+            who |= {**life, **({"reason": state.reason} if state.reason else {})}
         return {**who, "machine": self.node, "held": self.held, **seen}
 
     def mount_of(self, container: str, path: PurePosixPath) -> Mount | None:
@@ -91,9 +91,9 @@ class Pod:
         return max(over, key=lambda one: len(one.path.parts), default=None)
 
 
-def read(said: Object) -> Pod:
+def read(document: Object) -> Pod:
     """Return a pod as the API has it."""
-    meta, spec, status = said["metadata"], said["spec"], said.get("status") or {}
+    meta, spec, status = document["metadata"], document["spec"], document.get("status") or {}
     owners: Sequence[Object] = meta.get("ownerReferences") or []
     owner: Object = next((one for one in owners if one.get("controller")), {})
     conditions = {c["type"]: c["status"] for c in status.get("conditions") or []}

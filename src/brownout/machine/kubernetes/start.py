@@ -33,40 +33,40 @@ def start(objects: Objects, spec: KubernetesSpec, pod: Pod | None, node: str) ->
         remove_left(objects, pod)
         hold.release(objects, pod)
     former = pod.uid if pod is not None and pod.deleting else ""
-    found = _await_running(objects, spec, former, node)
-    process = found.process
-    if process is None or found.pod is None:
+    located = _await_running(objects, spec, former, node)
+    process = located.process
+    if process is None or located.pod is None:
         raise HostError(f"node `{node}` did not start: its pod {spec.pod} ended at once")
     earliest, latest = max(sent, process.born_after), min(time.monotonic(), process.born_by)
     seen: dict[str, Any] = {**process.evidence(), "process": "running", "former_uid": former}
     if replaced:
         seen["claims"] = [_replacement(objects, spec, name, uid) for name, uid in replaced.items()]
     uncertainty_s = max(0.0, latest - earliest)
-    return Proof(max(latest, earliest), uncertainty_s, found.pod.evidence(spec.container, **seen))
+    return Proof(max(latest, earliest), uncertainty_s, located.pod.evidence(spec.container, **seen))
 
 
 def _await_running(objects: Objects, spec: KubernetesSpec, former: str, node: str) -> Located:
     """Wait until the same process has been there for a while, in a pod other than `former`."""
-    found: Located
+    located: Located
     first: Located | None = None
     since = 0.0
 
     def stays() -> bool:
-        nonlocal found, first, since
-        found = locate(objects, spec)
-        if found.pod is None or found.process is None or found.pod.uid == former:
+        nonlocal located, first, since
+        located = locate(objects, spec)
+        if located.pod is None or located.process is None or located.pod.uid == former:
             first = None
-        elif first is None or not _same(first, found):
-            first, since = found, time.monotonic()
+        elif first is None or not _same(first, located):
+            first, since = located, time.monotonic()
         return first is not None and time.monotonic() > since + _GRACE_S
 
     if not wait_until(stays, spec.start_timeout_s, _POLL_S):
         raise HostError(
             f"node `{node}` did not start within {spec.start_timeout_s:g} s: "
-            f"{_state(spec, found, former)}",
+            f"{_state(spec, located, former)}",
             "`kubectl describe` of the pod and its StatefulSet says more",
         )
-    return found
+    return located
 
 
 def _same(first: Located, later: Located) -> bool:
@@ -77,9 +77,9 @@ def _same(first: Located, later: Located) -> bool:
     return (first.pod.uid, one.pid, one.started) == (later.pod.uid, other.pid, other.started)
 
 
-def _state(spec: KubernetesSpec, found: Located, former: str) -> str:
+def _state(spec: KubernetesSpec, located: Located, former: str) -> str:
     """Return in words what the pod is instead of running."""
-    pod = found.pod
+    pod = located.pod
     if pod is None:
         return f"there is no pod {spec.namespace}/{spec.pod}"
     if pod.uid == former:
@@ -97,10 +97,10 @@ def _replacement(
     objects: Objects, spec: KubernetesSpec, name: str, former: str
 ) -> dict[str, object]:
     """Return the claim that took another one's place; `HostError` if it is still the old one."""
-    found = storage.claim_of(objects, spec.namespace, name)
-    if found is None or found.uid == former or found.phase != "Bound":
+    claim = storage.claim_of(objects, spec.namespace, name)
+    if claim is None or claim.uid == former or claim.phase != "Bound":
         state = (
-            "missing" if found is None else found.phase if found.uid != former else "the old one"
+            "missing" if claim is None else claim.phase if claim.uid != former else "the old one"
         )
         raise HostError(f"the claim {spec.namespace}/{name} was not replaced: it is {state}")
-    return found.evidence(former_uid=former)
+    return claim.evidence(former_uid=former)

@@ -39,7 +39,7 @@ def check(
     Raises `Refused` with every reason otherwise; nothing is touched.
     """
     others = _others(objects, pod)
-    found = [
+    reasons = [
         f"`{target}`: {reason}"
         for target in targets
         for reason in claims.refusals(target, pod, spec.container, controller, others)
@@ -48,10 +48,10 @@ def check(
     names = sorted({mount.claim for mount in mounts if mount is not None and mount.claim})
     used = {name: claim_of(objects, spec.namespace, name) for name in names} if spec.claims else {}
     if spec.claims:
-        found += claims.replacement_refusals(spec.claims, used)
-    if found:
+        reasons += claims.replacement_refusals(spec.claims, used)
+    if reasons:
         raise Refused(
-            f"pod {spec.namespace}/{spec.pod} is not wiped: {'; '.join(found)}",
+            f"pod {spec.namespace}/{spec.pod} is not wiped: {'; '.join(reasons)}",
         )
     return used
 
@@ -96,11 +96,11 @@ def _rules(spec: KubernetesSpec) -> Rules:
 
 def claim_of(objects: Objects, namespace: str, name: str) -> Claim | None:
     """Return a claim with its volume; None if there is none."""
-    said = objects.find(in_namespace(namespace, "persistentvolumeclaims", name))
-    if said is None:
+    document = objects.find(in_namespace(namespace, "persistentvolumeclaims", name))
+    if document is None:
         return None
-    volume = said["spec"].get("volumeName")
-    return claims.read(said, objects.find(f"{_VOLUMES}/{volume}") if volume else None)
+    volume = document["spec"].get("volumeName")
+    return claims.read(document, objects.find(f"{_VOLUMES}/{volume}") if volume else None)
 
 
 def deleting(objects: Objects, spec: KubernetesSpec) -> dict[str, str]:
@@ -108,9 +108,11 @@ def deleting(objects: Objects, spec: KubernetesSpec) -> dict[str, str]:
 
     A claim that is gone already has an empty one: whichever comes is another one.
     """
-    found = {name: claim_of(objects, spec.namespace, name) for name in spec.claims}
-    gone = {name: "" for name, claim in found.items() if claim is None}
-    return gone | {name: one.uid for name, one in found.items() if one is not None and one.deleting}
+    by_name = {name: claim_of(objects, spec.namespace, name) for name in spec.claims}
+    gone = {name: "" for name, claim in by_name.items() if claim is None}
+    return gone | {
+        name: one.uid for name, one in by_name.items() if one is not None and one.deleting
+    }
 
 
 def _replace(objects: Objects, spec: KubernetesSpec, claim: Claim) -> dict[str, object]:

@@ -28,18 +28,18 @@ def resolved(login: Login) -> Login:
 
 def _resolved(login: _Login, file: Path, *, jumps: bool = True) -> _Login:
     try:
-        found = _read(login, file)
+        entry = _read(login, file)
     except (OSError, asyncssh.Error, ValueError) as error:
         raise ConfigurationError(f"ssh: `{file}` cannot be read: {error}") from error
-    way = str(found.get("ProxyJump") or "none") if jumps else "none"
+    way = str(entry.get("ProxyJump") or "none") if jumps else "none"
     bastion = _resolved(login.bastion, file) if login.bastion else None
     if bastion is None and way != "none":
         bastion = _through(way, login, file)
     filled: dict[str, Any] = {
-        "address": str(found.get("Hostname", login.address)),
-        "port": int(str(found.get("Port", login.port))),
-        "user": login.user or str(found.get("User", "")),
-        "identity_file": login.identity_file or _identity(found),
+        "address": str(entry.get("Hostname", login.address)),
+        "port": int(str(entry.get("Port", login.port))),
+        "user": login.user or str(entry.get("User", "")),
+        "identity_file": login.identity_file or _identity(entry),
         "bastion": bastion,
     }
     return login.model_copy(update=filled)
@@ -51,8 +51,8 @@ def _read(login: Login, file: Path) -> SSHConfig:
     return SSHClientConfig.load(None, [file], False, False, False, own, user, login.address, port)
 
 
-def _identity(found: SSHConfig) -> Path | None:
-    files: Any = found.get("IdentityFile") or ()
+def _identity(entry: SSHConfig) -> Path | None:
+    files: Any = entry.get("IdentityFile") or ()
     paths = (Path(file).expanduser() for file in files)
     return next((path for path in paths if path.is_file()), None)
 
@@ -66,7 +66,7 @@ def _through(way: str, login: Login, file: Path) -> Bastion | None:
     for jump in way.split(","):
         user, _, place = jump.strip().removeprefix("ssh://").rpartition("@")
         host, _, port = place.partition(":")
-        told: dict[str, Any] = {
+        settings: dict[str, Any] = {
             "address": host,
             "user": user,
             **({"port": port} if port else {}),
@@ -76,5 +76,5 @@ def _through(way: str, login: Login, file: Path) -> Bastion | None:
             "reconnect_s": login.reconnect_s,
             "bastion": bastion,
         }
-        bastion = _resolved(Bastion.model_validate(told), file, jumps=False)
+        bastion = _resolved(Bastion.model_validate(settings), file, jumps=False)
     return bastion

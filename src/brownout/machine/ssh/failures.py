@@ -54,18 +54,18 @@ def login_problem(error: Exception, login: Login, user: str) -> BrownoutError:
 
 
 def host_key_problem(
-    login: Login, file: str, offered: tuple[str, str], known: list[str]
+    login: Login, file: str, offered: tuple[str, str], fingerprints: list[str]
 ) -> BrownoutError:
     """Return why a host key is not believed.
 
-    `offered` is the key's type and fingerprint, `known` the fingerprints that `file` has for the
+    `offered` is the key's type and fingerprint, `fingerprints` those that `file` has for the
     machine.
     """
     where, (kind, fingerprint) = name_of(login), offered
-    if known:
+    if fingerprints:
         return HostError(
             f"ssh: the host key of {where} is not the one that `{file}` knows: found {kind} "
-            f"{fingerprint}, wanted {' or '.join(known)}; the connection may be intercepted",
+            f"{fingerprint}, wanted {' or '.join(fingerprints)}; the connection may be intercepted",
             f"find out why it changed; only then `ssh-keygen -R {_entry(login)} -f {file}` and "
             "add the new one",
         )
@@ -87,9 +87,9 @@ def sudo_problem(
             f"ssh: {where} has no sudo", "install it, or log in as root and leave `sudo` out"
         )
     if status and _SUDO_REFUSALS.search(errors):
-        said = errors.strip().splitlines()[-1]
+        last_line = errors.strip().splitlines()[-1]
         return Denied(
-            f"ssh: user `{user}` may not use sudo without a password on {where}: {said}",
+            f"ssh: user `{user}` may not use sudo without a password on {where}: {last_line}",
             f"allow it in sudoers: `{user} ALL=(root) NOPASSWD: {program}`",
         )
     return None

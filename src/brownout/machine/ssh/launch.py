@@ -61,13 +61,13 @@ def launch(node: str, address: str, spec: SshSpec, runner: Runner) -> Proof:
     if done.status:
         how = last_words(done.errors, 1) or f"it ended at once with status {done.status}"
         raise _did_not_start(node, how, spec, runner)
-    said = answer(done, f"starting node `{node}`", runner.where)
+    reply = answer(done, f"starting node `{node}`", runner.where)
     located = locate(node, spec, runner)
     if located.process is None:
         raise _did_not_start(node, located.unrest or "it ended at once", spec, runner)
     latest, earliest = _born(located.process, done)
     evidence = located.process.evidence(
-        state="running", listening=said.get("listening") == "yes", **located.evidence
+        state="running", listening=reply.get("listening") == "yes", **located.evidence
     )
     return Proof(latest, latest - earliest, evidence)
 
@@ -87,6 +87,6 @@ def _born(process: Process, done: Completed) -> tuple[float, float]:
 def _did_not_start(node: str, how: str, spec: SshSpec, runner: Runner) -> HostError:
     """Return the error with the last that the node said."""
     log = (spec.commands.log_file if spec.commands else None) or ""
-    said = last_words(runner.run(script(_WORDS, spec.service, log)).output, 5)
+    words = last_words(runner.run(script(_WORDS, spec.service, log)).output, 5)
     hint = "" if spec.service or log else "set `commands.log_file` to see what it says"
-    return HostError(f"node `{node}` did not start: {how}{f'; {said}' if said else ''}", hint)
+    return HostError(f"node `{node}` did not start: {how}{f'; {words}' if words else ''}", hint)

@@ -49,11 +49,11 @@ class Boot:
 def boot_of(runner: Runner, file: PurePosixPath = BOOT_ID) -> Boot:
     """Ask a machine which boot it is in."""
     done = runner.run(script(_ASK, file))
-    said = answer(done, "reading the boot id", runner.where)
-    if not said.get("boot"):
+    reply = answer(done, "reading the boot id", runner.where)
+    if not reply.get("boot"):
         raise HostError(f"{runner.where} does not say its boot id (`{file}`)")
-    began_by = done.received - float(said.get("uptime", "0"))
-    return Boot(said.get("boot"), done.sent, done.received, began_by)
+    began_by = done.received - float(reply.get("uptime", "0"))
+    return Boot(reply.get("boot"), done.sent, done.received, began_by)
 
 
 def reboot(

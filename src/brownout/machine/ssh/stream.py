@@ -139,8 +139,8 @@ class Stream:
                 pid, started = line.removeprefix(_BEGIN).split()
                 return int(pid), int(started)
         done = await process.wait()
-        said = last_words(printed(done.stderr)) or f"status {done.returncode}"
-        raise HostError(f"ssh: {self._connection.where} runs no command: {said}")
+        words = last_words(printed(done.stderr)) or f"status {done.returncode}"
+        raise HostError(f"ssh: {self._connection.where} runs no command: {words}")
 
     async def _watch(self, process: asyncssh.SSHClientProcess[bytes]) -> None:
         """Wait for the end, and say what it was before it is reported."""

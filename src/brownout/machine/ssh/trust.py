@@ -96,5 +96,5 @@ def _distrust(
         return ConfigurationError(f"ssh: the host key of {login.address} is not believed: {error}")
     offered = refused.get_algorithm(), refused.get_fingerprint()
     keys = asyncssh.read_known_hosts(str(file)).match(login.address, login.address, login.port)[0]
-    known = [key.get_fingerprint() for key in keys if isinstance(key, asyncssh.SSHKey)]
-    return host_key_problem(login, str(file), offered, known)
+    fingerprints = [key.get_fingerprint() for key in keys if isinstance(key, asyncssh.SSHKey)]
+    return host_key_problem(login, str(file), offered, fingerprints)
