@@ -6,7 +6,7 @@ from chaoslib.types import Configuration, Secrets
 
 from brownout.base.errors import ClusterError, ConfigurationError, Unsupported
 from brownout.databases.adapter import Electing
-from brownout.databases.milestones import still_lacks
+from brownout.databases.milestones import still_unmet
 from brownout.session.activity import activity
 from brownout.session.current import current
 from brownout.session.leaderless import await_no_primary, await_promotion
@@ -31,7 +31,7 @@ def cluster_is_whole(configuration: Configuration = None, secrets: Secrets = Non
     """
     session = current()
     session.finish()
-    return not still_lacks(session.adapter, "whole")
+    return not still_unmet(session.adapter, "whole")
 
 
 @activity

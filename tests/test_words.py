@@ -17,8 +17,6 @@ ROOMS = ("src", "actions", "probes", "loadgen", "infra", "docs", "dashboards", "
          "experiments", "README.md", "CONTRIBUTING.md", "CHANGELOG.md")  # fmt: skip
 #: What programs wrote or own: recorded results, and lists of checksums.
 GENERATED = ("docs/failover-book/2026-11-25/", "go.sum")
-#: Rooms in which the patterns are not all gone yet.
-PENDING = ("src/brownout/faults/", "src/brownout/machine/")
 
 
 class Pattern(NamedTuple):
@@ -111,10 +109,8 @@ EXCUSED = {
     "experiments/gamedays/lab-mongodb.yaml": {"inconclusive: go on": "a value of gameday.yaml"},
     "loadgen/driver/postgresql/postgresql_test.go": {"nobody": "the user of that name"},
     "src/brownout/databases/aerospike/join.py": {'{"nobody":': "a key of evidence in run files"},
-    "src/brownout/databases/lab/milestones.py": {"milestones.lacks": "a function's name"},
-    "src/brownout/databases/milestones.py": {"lacks": "a function's name"},
     "src/brownout/inventory/model.py": {"it is `nobody`": "the user of that name"},
-    "src/brownout/runs/gameday/conduct.py": {"lacks": "a function's name"},
+    "src/brownout/machine/user_namespace.py": {"user `nobody`": "the user of that name"},
     "src/brownout/runs/gameday/spec.py": {'"go on"': "a value of gameday.yaml"},
     "src/brownout/show/report/template/parts.html.j2": {"is none %}": "a test of Jinja"},
     "src/brownout/show/report/template/report.html.j2": {"is none and": "a test of Jinja"},
@@ -175,8 +171,8 @@ def odd_phrases(name: str, text: str) -> Iterator[str]:
 
 
 def test_no_text_has_an_odd_phrase() -> None:
-    texts = (name for name in tracked() if not name.startswith(PENDING))
-    assert [odd for name in texts for odd in odd_phrases(name, text_of(ROOT / name))] == []
+    texts = ((name, text_of(ROOT / name)) for name in tracked())
+    assert [odd for name, text in texts for odd in odd_phrases(name, text)] == []
 
 
 @pytest.mark.parametrize(
@@ -252,11 +248,6 @@ def is_code(name: str) -> bool:
 
 #: Names that tell how a value came about. A name says what it holds: `missing`, `labels`, `reply`.
 VAGUE = frozenset({"found", "told", "said", "made", "known"})
-#: How many of them a room may have at most, as long as it is not done.
-VAGUE_AT_MOST = {
-    "src/brownout/faults/": 56,
-    "src/brownout/machine/": 61,
-}
 #: Functions and arguments that keep their name, and why.
 KEPT = {
     "src/brownout/session/activity.py": "`told` is an argument of a decorator that plug-ins use",
@@ -300,9 +291,7 @@ def _vague_in(names: Iterable[str]) -> list[str]:
 
 def test_names_say_what_they_hold() -> None:
     modules = [name for name in tracked() if name.endswith(".py") and name not in KEPT]
-    assert _vague_in(name for name in modules if not name.startswith(tuple(VAGUE_AT_MOST))) == []
-    for room, at_most in VAGUE_AT_MOST.items():
-        assert len(_vague_in(name for name in modules if name.startswith(room))) <= at_most, room
+    assert _vague_in(modules) == []
 
 
 def test_a_vague_name_is_reported() -> None:

@@ -23,7 +23,7 @@ def await_true(
 def await_whole(adapter: Adapter) -> None:
     """Wait until every member is there and in step."""
     missing = milestones.await_nothing(
-        lambda: milestones.lacks(adapter, "whole"), PATIENCE_S, poll_s=0.05
+        lambda: milestones.unmet(adapter, "whole"), PATIENCE_S, poll_s=0.05
     )
     assert not missing, missing
 

@@ -6,7 +6,7 @@ import pytest
 
 from brownout.base.errors import ClusterError, ConfigurationError
 from brownout.databases.adapter import MilestoneState
-from brownout.databases.milestones import await_nothing, lacks, missing_until, still_lacks
+from brownout.databases.milestones import await_nothing, missing_until, still_unmet, unmet
 
 
 class Saying:
@@ -34,7 +34,7 @@ def test_a_milestone_that_is_not_reached_always_lacks_something(
     reached: bool, missing: list[str], words: list[str]
 ) -> None:
     adapter: Any = Saying(missing, reached=reached)
-    assert lacks(adapter, "whole") == words
+    assert unmet(adapter, "whole") == words
 
 
 def test_waiting_ends_when_nothing_is_lacking_and_says_what_was() -> None:
@@ -53,12 +53,12 @@ def test_waiting_returns_what_is_lacking_still_and_a_silent_cluster_lacks_an_ans
 
 def test_a_write_on_its_way_to_the_other_members_is_not_lacking_at_a_second_look() -> None:
     adapter: Any = Saying(["n2 is 19.5 s behind (wanted 10)"], [])
-    assert still_lacks(adapter, "whole") == []
+    assert still_unmet(adapter, "whole") == []
 
 
 def test_what_is_lacking_at_every_look_is_still_lacking() -> None:
     adapter: Any = Saying(["n2 is down"])
-    assert still_lacks(adapter, "whole") == ["n2 is down"]
+    assert still_unmet(adapter, "whole") == ["n2 is down"]
 
 
 def test_a_milestone_includes_those_before_it_and_no_later_one_is_looked_at() -> None:

@@ -9,7 +9,7 @@ import pytest
 from tests import chaos_runner as chaos
 
 from brownout.databases.adapter import adapter_for
-from brownout.databases.milestones import still_lacks
+from brownout.databases.milestones import still_unmet
 from brownout.inventory.labs import running_inventory
 from brownout.inventory.model import Cluster, Node, ProcessSpec
 from brownout.machine import network
@@ -89,7 +89,7 @@ def test_all_that_a_cut_off_primary_acknowledged_alone_is_found_lost(
     assert ledger["lost"] <= reverted(old) <= ledger["lost"] + ledger["in_doubt"]
     adapter = adapter_for(lab_partition)
     try:
-        assert still_lacks(adapter, "whole") == []
+        assert still_unmet(adapter, "whole") == []
     finally:
         adapter.close()
 

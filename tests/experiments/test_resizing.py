@@ -11,7 +11,7 @@ from tests import chaos_runner as chaos
 
 from brownout.databases.adapter import adapter_for
 from brownout.databases.aerospike.adapter import AerospikeAdapter
-from brownout.databases.milestones import still_lacks
+from brownout.databases.milestones import still_unmet
 from brownout.inventory.labs import running_inventory
 from brownout.inventory.model import Cluster
 
@@ -41,7 +41,7 @@ def check_judged(ran: chaos.Ran, faults: int) -> None:
 def check_whole(cluster: Cluster) -> None:
     adapter = adapter_for(cluster)
     try:
-        assert still_lacks(adapter, "whole") == []
+        assert still_unmet(adapter, "whole") == []
     finally:
         adapter.close()
 

@@ -7,7 +7,7 @@ from tests import kill_harness
 from tests.waiting import await_whole
 
 from brownout.base.errors import ClusterError, ConfigurationError, Refused, Unsupported
-from brownout.databases.milestones import lacks, still_lacks
+from brownout.databases.milestones import still_unmet, unmet
 from brownout.databases.mongodb.adapter import MongoAdapter
 from brownout.faults import undos
 from brownout.faults.faults import Faults
@@ -37,14 +37,14 @@ def test_a_replaced_member_is_back_in_the_end_with_the_say_that_it_had(
     assert names(faults) == [n.name for n in lab_mongodb.nodes if n != old] + [new.name]
     assert faults.broken == {}
     assert faults.added == new
-    await_redundancy(lambda: lacks(adapter, "redundant"), "n4 has no vote yet")
+    await_redundancy(lambda: unmet(adapter, "redundant"), "n4 has no vote yet")
     assert adapter.setting("votes_and_priority", new)["votes"] == 0
     faults.run("admit_node", new)
     assert adapter.setting("votes_and_priority", new)["votes"] == 1
     assert undos.left(read_events(log)) == faults.pending != ()
     assert faults.put_back() == []
     assert undos.left(read_events(log)) == faults.pending == ()
-    assert still_lacks(adapter, "whole") == []
+    assert still_unmet(adapter, "whole") == []
     assert adapter.setting("votes_and_priority", old) == say
     assert not host_for(new).running().running
     (data,) = adapter.data_directories(new)
@@ -58,12 +58,12 @@ def test_a_spare_that_held_data_before_it_was_added_keeps_what_it_has(
     spare = lab_mongodb.spares[0]
     (data,) = adapter.data_directories(spare)
     faults.run("add_node", spare)
-    await_redundancy(lambda: lacks(adapter, "redundant"), "it has no data yet", 60)
+    await_redundancy(lambda: unmet(adapter, "redundant"), "it has no data yet", 60)
     faults.run("remove_node", spare)  # by the method, which empties nothing
     before = sorted(path.name for path in data.iterdir())
     assert before
     faults.run("add_node", spare)
-    await_redundancy(lambda: lacks(adapter, "redundant"), "it has no data yet", 60)
+    await_redundancy(lambda: unmet(adapter, "redundant"), "it has no data yet", 60)
     assert faults.put_back() == []
     assert set(before) & {path.name for path in data.iterdir()}
 
@@ -75,10 +75,10 @@ def test_taking_back_a_change_leaves_nothing_to_put_back(
     faults.run("add_node", spare)
     with pytest.raises(ClusterError, match="has no spare node to add, and 1 are members now"):
         next_spare(lab_mongodb, faults.members)
-    await_redundancy(lambda: lacks(adapter, "redundant"), "it has no data yet", 60)
+    await_redundancy(lambda: unmet(adapter, "redundant"), "it has no data yet", 60)
     faults.run("remove_node", spare)
     assert faults.pending == ()
-    assert still_lacks(adapter, "whole") == []
+    assert still_unmet(adapter, "whole") == []
 
 
 @pytest.mark.matrix
@@ -87,13 +87,13 @@ def test_a_spare_that_was_out_of_the_set_already_when_the_run_died_is_stopped_an
 ) -> None:
     spare = lab_mongodb.spares[0]
     faults.run("add_node", spare)
-    await_redundancy(lambda: lacks(adapter, "redundant"), "it has no data yet", 60)
+    await_redundancy(lambda: unmet(adapter, "redundant"), "it has no data yet", 60)
     adapter.leave(spare)  # and then it died, before it stopped it
     events = read_events(log)
     after = Faults(lab_mongodb, adapter, EventLog(log), lambda t: t, undos.left(events))
     assert after.put_back() == []
     assert not host_for(spare).running().running
-    assert still_lacks(adapter, "whole") == []
+    assert still_unmet(adapter, "whole") == []
     faults.resolve("remove_node", spare.name)
 
 

@@ -11,13 +11,13 @@ from tests.links import delayable
 from brownout.base.errors import ConfigurationError, Refused, Unsupported
 from brownout.databases.adapter import Adapter, adapter_for
 from brownout.databases.lab import proxies
-from brownout.databases.milestones import still_lacks
+from brownout.databases.milestones import still_unmet
 from brownout.databases.mongodb.access import access
 from brownout.databases.mongodb.link import Link
 from brownout.faults import registry
 from brownout.faults.act import PendingUndo
 from brownout.faults.faults import Faults
-from brownout.faults.heal import found
+from brownout.faults.heal import also_broken
 from brownout.faults.undos import left
 from brownout.infra import lab
 from brownout.inventory import labs
@@ -91,11 +91,11 @@ def test_a_slowed_node_is_found_without_a_record_and_lab_up_takes_it_away(
 ) -> None:
     node = lab_slow.nodes[0]
     by = delayable(node).delay(80, 0).evidence["by"]
-    assert found(lab_slow, ()) == (PendingUndo("undelay_node", node.name),)
+    assert also_broken(lab_slow, ()) == (PendingUndo("undelay_node", node.name),)
     said: list[str] = []
     assert lab.up(lab_slow.name, progress=said.append) == lab_slow
     assert f"{node.name} is slowed by 80 ms by {by}: taking that away" in said
-    assert found(lab_slow, ()) == ()
+    assert also_broken(lab_slow, ()) == ()
 
 
 def test_a_toxiproxy_that_died_is_started_again_by_lab_up(
@@ -105,7 +105,7 @@ def test_a_toxiproxy_that_died_is_started_again_by_lab_up(
         pytest.skip("NOT TESTED: a lab with toxiproxy, since this machine has netem")
     proxies.stop(labs.directory(lab_slow.name))
     assert lab.up(lab_slow.name) == lab_slow
-    assert still_lacks(adapter, "whole") == []
+    assert still_unmet(adapter, "whole") == []
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from brownout.base.errors import Refused, UndoFailed, Unsupported
 from brownout.databases.adapter import Adapter, adapter_for
 from brownout.faults import registry
 from brownout.faults.faults import Faults
-from brownout.faults.heal import Asked, found, heal
+from brownout.faults.heal import Asked, also_broken, heal
 from brownout.faults.open_runs import Claim
 from brownout.faults.undos import broken, left
 from brownout.inventory.model import Cluster, Guards
@@ -67,7 +67,7 @@ def test_a_partition_whose_record_is_gone_is_found_and_healed_where_its_node_is_
     partitionable(node).partition(others, 120)
     host_for(node).stop("kill")
     waits = {node.name: "start_node then heal_partition"}
-    assert broken(found(lab_partition, ())) == waits
+    assert broken(also_broken(lab_partition, ())) == waits
     name = lab_partition.name
     dead = Claim(name, str(tmp_path / "run"), name, False, 2**22 + 1, 1, ("chaos",))
     with pytest.raises(UndoFailed, match=r"heal_partition n\d, start_node n\d"):

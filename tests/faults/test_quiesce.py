@@ -15,7 +15,7 @@ from tests.waiting import await_true
 
 from brownout.base.errors import ConfigurationError, Refused, Unsupported
 from brownout.databases.aerospike.adapter import AerospikeAdapter
-from brownout.databases.milestones import still_lacks
+from brownout.databases.milestones import still_unmet
 from brownout.faults import registry
 from brownout.faults.faults import Faults
 from brownout.faults.undos import broken, left
@@ -170,7 +170,7 @@ def test_a_node_that_was_left_quiesced_is_given_its_work_back_by_lab_up(
     lab.up(lab_aerospike.name, progress=said.append)
     assert "n4 is taken in again" in said
     assert quiesced(adapter) == []
-    assert still_lacks(adapter, "whole") == []
+    assert still_unmet(adapter, "whole") == []
 
 
 def test_a_quiesce_on_the_deny_list_is_refused(

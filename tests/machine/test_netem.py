@@ -192,7 +192,7 @@ def test_a_machine_without_the_tools_says_what_is_missing(
     hidden = netem._WHY_NOT.replace("for tool in tc ", "for tool in tc-of-nobody ")
     monkeypatch.setattr(netem, "_WHY_NOT", hidden)
     assert netem.why_not(way_out()).endswith(
-        "this machine lacks tc-of-nobody (Debian: iproute2, libc-bin, util-linux)"
+        "this machine has no tc-of-nobody (Debian: iproute2, libc-bin, util-linux)"
     )
 
 

@@ -8,7 +8,7 @@ from brownout.base.errors import ClusterError, ConfigurationError
 from brownout.base.wait import wait_until
 from brownout.databases.adapter import Adapter, Milestone
 
-__all__ = ["LOOK_AGAIN_WITHIN_S", "await_nothing", "lacks", "missing_until", "still_lacks"]
+__all__ = ["LOOK_AGAIN_WITHIN_S", "await_nothing", "missing_until", "still_unmet", "unmet"]
 
 #: How long a write may take from the primary to the other members.
 LOOK_AGAIN_WITHIN_S = 1.0
@@ -30,7 +30,7 @@ def missing_until(milestone: str, *steps: Callable[[], Iterable[str]]) -> Words:
     return [words for step in asked for words in step()]
 
 
-def lacks(adapter: Adapter, milestone: Milestone) -> Words:
+def unmet(adapter: Adapter, milestone: Milestone) -> Words:
     """Return what is wanted until `milestone` is reached; nothing, and never less, if it is.
 
     Raises `ClusterError` where the cluster does not answer.
@@ -63,10 +63,10 @@ def await_nothing(
     return wait_until(look, within_s, poll_s, so=operator.not_)
 
 
-def still_lacks(adapter: Adapter, milestone: Milestone) -> Words:
+def still_unmet(adapter: Adapter, milestone: Milestone) -> Words:
     """Return what is wanted until `milestone` is reached, and still is when asked again.
 
     One look may fall between a write on the primary and its arrival on the other members. An idle
     replica set writes a no-op every 10 to 20 s, and for that moment they seem that far behind.
     """
-    return await_nothing(lambda: lacks(adapter, milestone), LOOK_AGAIN_WITHIN_S, poll_s=0.1)
+    return await_nothing(lambda: unmet(adapter, milestone), LOOK_AGAIN_WITHIN_S, poll_s=0.1)

@@ -187,7 +187,7 @@ class Undo(Action):
     same_name: ClassVar[bool] = False
 
     def check(self, faults: "Faults", pending: PendingUndo) -> None:
-        """Raise `Refused` where it may hurt and a guard is against it; nothing is touched."""
+        """Raise `Refused` where it may hurt and a guard refuses it; nothing is touched."""
         if self.hurts:
             guards.refuse(faults.guards_of_undo(self.act, pending.node))
 
@@ -230,7 +230,7 @@ class NodeFault(HostAction, Fault):
         """Do it, `(faults, node, **arguments)`, and prove it; safe to repeat."""
 
     def why_not_now(self, *args: Any, **kwargs: Any) -> list[str]:
-        """Return in words what stands against it at this moment: `(faults, node, **arguments)`.
+        """Return in words what stands in the way at this moment: `(faults, node, **arguments)`.
 
         It is asked with the guards of every break, before anything is done.
         """
@@ -245,7 +245,7 @@ class NodeFault(HostAction, Fault):
         return None
 
     def check(self, faults: "Faults", node: Node, **arguments: Any) -> None:
-        """Raise `Refused` where a guard is against it; nothing is touched."""
+        """Raise `Refused` where a guard refuses it; nothing is touched."""
         faults.check_break(node, self.act, self.why_not_now(faults, node, **arguments))
 
     def run(self, faults: "Faults", node: Node, **arguments: Any) -> Evidence:

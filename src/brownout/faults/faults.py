@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from brownout.base.errors import BrownoutError, ConfigurationError, Refused, UndoFailed, Unsupported
 from brownout.databases.adapter import Adapter
-from brownout.databases.milestones import LOOK_AGAIN_WITHIN_S, await_nothing, still_lacks
+from brownout.databases.milestones import LOOK_AGAIN_WITHIN_S, await_nothing, still_unmet
 from brownout.databases.resize import Resizing
 from brownout.faults import guards, registry, undos
 from brownout.faults.act import Act, Evidence, Pending, PendingUndo, evidence_of
@@ -157,7 +157,7 @@ class Faults:
         fault = registry.find(name)
         if not isinstance(fault, NodeFault):
             raise Unsupported(f"`{name}` is not done to several nodes together")
-        missing, down = still_lacks(self.adapter, "whole"), self.broken
+        missing, down = still_unmet(self.adapter, "whole"), self.broken
         judged: list[Guard] = []
         for node in nodes:
             lost = self._lost(node, fault.act)
@@ -211,7 +211,7 @@ class Faults:
     def undo(self, pending: PendingUndo) -> None:
         """Do what is pending; raises `UndoFailed` where this version knows no such undo.
 
-        Raises `Refused` where it may hurt and a guard is against it.
+        Raises `Refused` where it may hurt and a guard refuses it.
         """
         undo = registry.undo_named(pending.action)
         if undo is None:
@@ -358,7 +358,7 @@ class Faults:
     def check_break(self, node: Node, act: str, objections: Sequence[str] = ()) -> None:
         """Refuse a break that the inventory, the nodes down or the cluster's state forbid."""
         broken = self.broken
-        missing = [] if node.name in broken else still_lacks(self.adapter, "whole")
+        missing = [] if node.name in broken else still_unmet(self.adapter, "whole")
         lost = self._lost(node, act)
         judged = guards.of_break(self.cluster, node.name, act, broken, missing, lost)
         judged += self._of_run(act)
@@ -370,7 +370,7 @@ class Faults:
         self, act: str, node: Node | None, objections: Sequence[str], whole: bool = True
     ) -> None:
         """Refuse a change that the inventory, the database or a cluster not `whole` forbids."""
-        missing = still_lacks(self.adapter, "whole") if whole else []
+        missing = still_unmet(self.adapter, "whole") if whole else []
         name = node.name if node else None
         judged = guards.of_change(self.cluster, name, act, missing, objections)
         guards.refuse([*self._of_run(act), *judged])

@@ -21,7 +21,7 @@ from typing import Any
 
 from brownout.base.errors import BrownoutError, ClusterError, UndoFailed
 from brownout.databases.adapter import adapter_for
-from brownout.databases.milestones import await_nothing, lacks
+from brownout.databases.milestones import await_nothing, unmet
 from brownout.faults import cluster_record, open_runs, registry, undos
 from brownout.faults.act import PendingUndo
 from brownout.faults.claimed_nodes import nodes_of
@@ -39,7 +39,16 @@ from brownout.machine.host import host_for
 from brownout.run.directory import RunDirectory
 from brownout.run.events import EventLog, read_events
 
-__all__ = ["THE_CLUSTER", "Asked", "Healed", "Triage", "await_whole", "found", "heal", "make_free"]
+__all__ = [
+    "THE_CLUSTER",
+    "Asked",
+    "Healed",
+    "Triage",
+    "also_broken",
+    "await_whole",
+    "heal",
+    "make_free",
+]
 __all__ += ["triage"]
 
 Say = Callable[[str], None]
@@ -65,33 +74,33 @@ class Healed:
     outcome: str = ""
 
 
-def found(cluster: Cluster, known: Sequence[PendingUndo]) -> tuple[PendingUndo, ...]:
-    """Return what looks broken and is not `known`: the run may have done it, or another person.
+def also_broken(cluster: Cluster, recorded: Sequence[PendingUndo]) -> tuple[PendingUndo, ...]:
+    """Return what looks broken and is not `recorded`: the run may have done it, or another person.
 
     Of each node that its host says is stopped, frozen, cut off or slowed; of spares that run; and
     of a cluster whose own administration says so. A node without a host, or whose host does not
     answer, is left to the wait for a whole cluster.
     """
-    there = _found_for(cluster, known)
-    there += _found_broken(cluster, [*known, *there])
-    return (*there, *_found_added(cluster, [*known, *there]))
+    there = _found_for(cluster, recorded)
+    there += _found_broken(cluster, [*recorded, *there])
+    return (*there, *_found_added(cluster, [*recorded, *there]))
 
 
-def _found_for(cluster: Cluster, known: Sequence[PendingUndo]) -> list[PendingUndo]:
+def _found_for(cluster: Cluster, recorded: Sequence[PendingUndo]) -> list[PendingUndo]:
     """Return what the cluster itself needs; nothing where it does not answer."""
     there = []
     for undo in registry.undos().values():
         with contextlib.suppress(BrownoutError):
-            if undo.name not in {each.action for each in known} and undo.is_due_for(cluster):
+            if undo.name not in {each.action for each in recorded} and undo.is_due_for(cluster):
                 there.append(PendingUndo(undo.name, None))
     return there
 
 
-def _found_broken(cluster: Cluster, known: Sequence[PendingUndo]) -> list[PendingUndo]:
+def _found_broken(cluster: Cluster, recorded: Sequence[PendingUndo]) -> list[PendingUndo]:
     """Return what each node needs that nothing known explains; an outage or a pause does."""
-    if undos.away(known):
+    if undos.away(recorded):
         return []
-    there, named = [], {each.node for each in known}
+    there, named = [], {each.node for each in recorded}
     for node in cluster.nodes:
         if node.host is None or node.name in named:
             continue
@@ -102,9 +111,9 @@ def _found_broken(cluster: Cluster, known: Sequence[PendingUndo]) -> list[Pendin
     return there
 
 
-def _found_added(cluster: Cluster, known: Sequence[PendingUndo]) -> list[PendingUndo]:
+def _found_added(cluster: Cluster, recorded: Sequence[PendingUndo]) -> list[PendingUndo]:
     """Return that each spare that runs, and is not known to, is to be taken out."""
-    there, named = [], {each.node for each in known}
+    there, named = [], {each.node for each in recorded}
     for node in cluster.spares:
         with contextlib.suppress(BrownoutError):
             if node.name not in named and host_for(node).running().running:
@@ -353,7 +362,7 @@ def _broken(cluster: Cluster, run: Path) -> tuple[Pending, Pending]:
     """Return what the run's events leave pending, and what looks broken besides."""
     log = RunDirectory(run).events
     pending = undos.left(read_events(log)) if log.exists() else ()
-    return pending, found(cluster, pending)
+    return pending, also_broken(cluster, pending)
 
 
 def _check_lab(record: ClusterRecord | None, name: str) -> None:
@@ -450,7 +459,7 @@ def await_whole(cluster: Cluster, limit_s: float, say: Say) -> None:
     adapter = adapter_for(cluster)
     try:
         missing = await_nothing(
-            lambda: lacks(adapter, "whole"), limit_s, lambda found: say(f"not whole yet: {found}")
+            lambda: unmet(adapter, "whole"), limit_s, lambda words: say(f"not whole yet: {words}")
         )
     finally:
         adapter.close()
@@ -464,11 +473,11 @@ def await_whole(cluster: Cluster, limit_s: float, say: Say) -> None:
 def _stop_generator(run: Path, say: Say) -> None:
     """End the load of the dead run now instead of when its minute is over."""
     for identity in procfs.users_of(run):
-        found = procfs.identify(identity)
-        if found is None or Path(found.command[0]).name != "loadgen":
+        process = procfs.identify(identity)
+        if process is None or Path(process.command[0]).name != "loadgen":
             continue
-        say(f"stopping the load generator (process {found.pid})")
-        _end(found)
+        say(f"stopping the load generator (process {process.pid})")
+        _end(process)
 
 
 def _end(generator: procfs.Identity) -> None:

@@ -9,7 +9,7 @@ Each is written down, guarded and put back as every fault is, also where the run
 from typing import TYPE_CHECKING, Any
 
 from brownout.base.errors import BrownoutError, after_effect
-from brownout.databases.milestones import lacks
+from brownout.databases.milestones import unmet
 from brownout.databases.resize import Adjustable, Resizing
 from brownout.faults import guards
 from brownout.faults.act import Act, Evidence, PendingUndo
@@ -33,7 +33,7 @@ _SAY = "votes_and_priority"
 class AddNode(Fault):
     """Start `node` and make it a member; the data that it is to hold then moves to it.
 
-    `node` is `spare`, the first spare of the inventory that is no member, or a name. Refused
+    `node` is `spare`, the first spare of the inventory that is not a member, or a name. Refused
     while the cluster is degraded or still moves data. Undone by `remove_node`.
     """
 
@@ -107,7 +107,7 @@ class AddAgain(Undo):
         self.run(faults, node)
         if pending.value is not None:
             await_redundancy(
-                lambda: lacks(faults.adapter, "redundant"), f"node `{node.name}` has no vote yet"
+                lambda: unmet(faults.adapter, "redundant"), f"node `{node.name}` has no vote yet"
             )
             give(faults, "change", _SAY, pending.value, node)
 
@@ -182,16 +182,16 @@ def _await_copies(faults: "Faults", leaving: Node) -> None:
     asked = [faults.members, rest] if running else [rest]
     adapter = _resizing(faults, "remove")
 
-    def lacking() -> list[str]:
-        found: list[str] = []
+    def missing() -> list[str]:
+        unmet_words: list[str] = []
         for nodes in asked:
             adapter.expect(nodes)
-            found = lacks(faults.adapter, "redundant")
-            if not found:
+            unmet_words = unmet(faults.adapter, "redundant")
+            if not unmet_words:
                 break
-        return found
+        return unmet_words
 
-    await_redundancy(lacking, f"node `{leaving.name}` stays, since a removal could lose data")
+    await_redundancy(missing, f"node `{leaving.name}` stays, since a removal could lose data")
     adapter.expect(asked[0])
 
 

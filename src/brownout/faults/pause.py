@@ -1,4 +1,4 @@
-"""Freeze a node: it hangs, and nobody is told."""
+"""Freeze a node: it hangs, without a word to the others."""
 
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ __all__ = ["PauseNode", "ResumeNode"]
 class PauseNode(NodeFault):
     """Freeze the process of `node` (SIGSTOP): it hangs, as on a stalled disk. See `resume_node`.
 
-    After `undo_after_s` seconds the node lets it go on by itself, even if this run has died or
+    After `undo_after_s` seconds the node resumes it by itself, even if this run has died or
     its way to the node is cut: choose it longer than the pause that is meant. 0 takes the
     inventory's, which is 120 unless it says otherwise.
     """
@@ -30,13 +30,13 @@ class PauseNode(NodeFault):
 
 
 class ResumeNode(NodeUndo):
-    """Let a paused `node` go on (SIGCONT). Does nothing to a node that runs."""
+    """Resume a paused `node` (SIGCONT). Does nothing to a node that runs."""
 
     name, act, words = "resume_node", "resume", "resumed"
     command, rank = "resume", PROCESS
 
     def do(self, faults: "Faults", node: Node) -> Proof:
-        """Let its process go on; proven when the kernel says that it runs."""
+        """Resume its process; proven when the kernel says that it runs."""
         return faults.host(node).resume()
 
     def is_due(self, node: Node, host: Host) -> bool:

@@ -29,20 +29,20 @@ def find(name: str) -> Action:
 
     Raises `ConfigurationError` with the names there are.
     """
-    found: Action | None = faults().get(name) or undos().get(name)
-    if found is None:
-        known = ", ".join(sorted({*faults(), *undos()}))
-        raise ConfigurationError(f"fault: found {name!r}, wanted one of {known}")
-    return found
+    action: Action | None = faults().get(name) or undos().get(name)
+    if action is None:
+        names = ", ".join(sorted({*faults(), *undos()}))
+        raise ConfigurationError(f"fault: found {name!r}, wanted one of {names}")
+    return action
 
 
 def undo_named(name: str) -> Undo | None:
-    """Return the undo that events call `name`; None for one that this installation lacks."""
+    """Return the undo that events call `name`; None for one that is not installed."""
     return undos().get(name)
 
 
 def by_act(act: str) -> Fault | None:
-    """Return the first fault of an act, as `delay`; None for a need that is no fault's."""
+    """Return the first fault of an act, as `delay`; None for a need that is not a fault's."""
     return next((fault for fault in faults().values() if fault.act == act), None)
 
 
@@ -59,8 +59,8 @@ def supports(need: str, cluster: Cluster, adapter: Adapter) -> Support | None:
 
 def words(name: str) -> str:
     """Return what a node or cluster was, for people: `slowed` of `delay_node`."""
-    found = faults().get(name) or undos().get(name)
-    return (found.words if found else "") or name.replace("_", " ")
+    action = faults().get(name) or undos().get(name)
+    return (action.words if action else "") or name.replace("_", " ")
 
 
 def actions(module: str) -> dict[str, Action]:
@@ -82,31 +82,31 @@ def undos() -> dict[str, Undo]:
 
 
 def _defined(kind: type[Kind]) -> dict[str, Kind]:
-    found: dict[str, Kind] = {}
+    by_name: dict[str, Kind] = {}
     for module in _modules():
         for each in vars(module).values():
             if not isinstance(each, type) or each.__module__ != module.__name__:
                 continue
             if issubclass(each, kind) and each.name:
-                if each.name in found and type(found[each.name]) is not each:
-                    other = type(found[each.name]).__module__
+                if each.name in by_name and type(by_name[each.name]) is not each:
+                    other = type(by_name[each.name]).__module__
                     raise ConfigurationError(
                         f"{each.__module__} and {other} both define `{each.name}`",
                         "uninstall one of them",
                     )
-                found[each.name] = each()
-    return found
+                by_name[each.name] = each()
+    return by_name
 
 
 @cache
 def _modules() -> tuple[ModuleType, ...]:
     """Load every module; one whose own packages are not installed is left out, and said."""
-    found: dict[str, ModuleType] = {}
+    by_name: dict[str, ModuleType] = {}
     for act in plugins.known(plugins.FAULTS):
         try:
             module: Any = plugins.load(plugins.FAULTS, act, "fault")
         except ConfigurationError as error:
             logger.warning("%s", error)
             continue
-        found[module.__name__] = module
-    return tuple(found.values())
+        by_name[module.__name__] = module
+    return tuple(by_name.values())

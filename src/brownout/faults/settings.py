@@ -69,8 +69,8 @@ def _set(
     leaves: PendingUndo | None,
 ) -> Evidence:
     adapter, where = _adjustable(faults, setting), node.name if node else None
-    told = {"setting": setting, "value": value}
-    act = Act(type, "adjust", where, leaves, told, setting)
+    arguments = {"setting": setting, "value": value}
+    act = Act(type, "adjust", where, leaves, arguments, setting)
     return faults.perform(act, lambda: adapter.adjust(setting, value, node))
 
 

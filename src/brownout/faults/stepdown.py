@@ -18,7 +18,7 @@ class StepDownPrimary(NodeFault):
 
     It first lets a secondary catch up, for `catch_up_s` seconds at most
     (`secondaryCatchUpPeriodSecs`), and fails if none has by then; the evidence's `caught_up_s`
-    says how long that took. The old primary goes on as a secondary, so nothing stays broken.
+    says how long that took. The old primary becomes a secondary, so nothing stays broken.
     """
 
     name, act, words = "step_down_primary", "stepdown", "told to step down"

@@ -52,12 +52,12 @@ class StopNode(Stopping):
         A server that is told to end refuses its users before its process is gone, some of them for
         seconds. So the effect counts from when it was told.
         """
-        told = time.monotonic()
+        asked = time.monotonic()
         gone = faults.host(node).stop("clean")
         if gone.already:
             return gone
-        took = {"gone_after_s": round(gone.effective_monotonic - told, 3)}
-        return Proof(told, 0.0, {**gone.evidence, **took})
+        took = {"gone_after_s": round(gone.effective_monotonic - asked, 3)}
+        return Proof(asked, 0.0, {**gone.evidence, **took})
 
     def verb(self, arguments: Arguments) -> str:
         """Return the command of its mode."""

@@ -1,4 +1,4 @@
-"""Kill what supervises a node's server, and nothing else: the server goes on without it."""
+"""Kill what supervises a node's server, and nothing else: the server keeps running."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -22,9 +22,9 @@ _POLL_S = 0.2
 
 
 class KillSupervisor(NodeFault):
-    """Kill the supervisor of `node` alone (SIGKILL): its server goes on by itself.
+    """Kill the supervisor of `node` alone (SIGKILL): its server keeps running.
 
-    Another member is promoted once the supervisor's lease ends, while the old primary goes on
+    Another member is promoted once the supervisor's lease ends, while the old primary keeps
     serving its connections. Refused where no other member could be promoted, and on a node that is
     not the primary unless `of_a_replica`. Undone by `start_supervisor`.
     """
@@ -70,7 +70,7 @@ class StartSupervisor(NodeUndo):
     command, rank = "start", PROCESS
 
     def run(self, faults: "Faults", node: Node, **arguments: Any) -> Evidence:
-        """Start it; then see what the supervisor makes of the server that went on without it."""
+        """Start it; then see what the supervisor makes of the server that ran on without it."""
         faults.check_here(self, node)
         act = Act("mend", self.name, node.name)
         return faults.perform(

@@ -102,7 +102,7 @@ def away(pending: Iterable[PendingUndo]) -> dict[str, str]:
 
 
 def breaks(pending: PendingUndo) -> bool:
-    """Return whether nodes are broken while it is pending; of one that nobody knows, yes."""
+    """Return whether nodes are broken while it is pending; of an unknown one, yes."""
     undo = registry.undo_named(pending.action)
     return undo is None or undo.breaks
 
@@ -115,12 +115,12 @@ def serving(action: str) -> bool:
 
 def by_place(pending: Iterable[PendingUndo]) -> dict[str, str]:
     """Return what is pending for each node or the cluster: `{"n1": "start_node then …"}`."""
-    found: dict[str, list[PendingUndo]] = {}
+    places: dict[str, list[PendingUndo]] = {}
     for each in pending:
-        found.setdefault(each.node or "the cluster", []).append(each)
+        places.setdefault(each.node or "the cluster", []).append(each)
     return {
         place: _THEN.join(_words(each) for each in sorted(undos, key=_rank))
-        for place, undos in found.items()
+        for place, undos in places.items()
     }
 
 

@@ -87,7 +87,7 @@ class Watch:
             return None
 
     def _take(self, asked: float, there: bool | None, doubt: float | None) -> bool:
-        """Note one look; return whether to go on."""
+        """Note one look; return whether to continue."""
         with self._lock:
             if self._over.is_set():
                 return False
@@ -139,12 +139,12 @@ class Watches:
     def begin(self, undo: PendingUndo, entry: int, fault: str, proof: Proof, look: Look) -> None:
         """Watch the fault of the event `entry` until `undo` begins; safe to repeat."""
         switch_s = proof.evidence.get("undo_after_s")
-        known = _Watched(entry, fault, undo, proof.effective_monotonic, switch_s)
+        watched = _Watched(entry, fault, undo, proof.effective_monotonic, switch_s)
         with self._lock:
             if undo in self._watched:
                 return
-            watch = Watch(look, known.since, lambda lasted: self._ended(known, lasted))
-            self._watched[undo] = replace(known, watch=watch)
+            watch = Watch(look, watched.since, lambda lasted: self._ended(watched, lasted))
+            self._watched[undo] = replace(watched, watch=watch)
 
     def keep(self, pending: Sequence[PendingUndo]) -> None:
         """End the watches of what is no longer pending: another fault took its place."""

@@ -102,13 +102,13 @@ class Wipes:
 
 def check_wipes(faults: "Faults", nodes: Sequence[Node]) -> None:
     """Refuse to stop nodes of which one is to be wiped then and may not be."""
-    found: list[Guard] = []
+    checks: list[Guard] = []
     for node in nodes:
         if faults.to_wipe(node):
             faults.wipes.remember(node)
             lost = faults.would_lose(faults.gone(*nodes))
-            found += guards_of_wipe(faults.cluster, faults.adapter, faults.host(node), node, lost)
-    guards.refuse(found)
+            checks += guards_of_wipe(faults.cluster, faults.adapter, faults.host(node), node, lost)
+    guards.refuse(checks)
 
 
 class WipeNode(HostAction, Fault):

@@ -115,12 +115,12 @@ class Answer:
 
     def get(self, name: str, otherwise: str = "") -> str:
         """Return the last value called `name`."""
-        found = self.all(name)
-        return found[-1] if found else otherwise
+        values = self.all(name)
+        return values[-1] if values else otherwise
 
     def all(self, name: str) -> list[str]:
         """Return every value called `name`."""
-        return [value for found, value in self.lines if found == name]
+        return [value for key, value in self.lines if key == name]
 
     def number(self, name: str) -> int | None:
         """Return the last value called `name` as a number; None if there is none."""
@@ -193,8 +193,8 @@ def answer(completed: Completed, what: str, where: str) -> Answer:
 
 def last_words(text: str, lines: int = 3) -> str:
     """Return the end of what a command said, in one line."""
-    said = [line.strip() for line in text.splitlines() if line.strip()]
-    return " | ".join(line[:300] for line in said[-lines:])
+    written = [line.strip() for line in text.splitlines() if line.strip()]
+    return " | ".join(line[:300] for line in written[-lines:])
 
 
 def _ahead_s() -> float:

@@ -6,7 +6,7 @@
 
 A control group that other processes share is left alone: the node's processes then move to one of
 our own, and back. What was before stands in a record on the node, `/run/brownout-NODE.cpu`, which
-is written first; by it anybody who comes later can put it back. The node does so by itself after a
+is written first; by it a later process can put it back. The node does so by itself after a
 limit, by a dead man's switch (`deadman`):
 
     /bin/sh -c … brownout-undo-throttle n1 cpu 120

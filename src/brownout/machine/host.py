@@ -158,7 +158,7 @@ class Host(Protocol):
         ...
 
     def resume(self) -> Proof:
-        """Let a paused process go on."""
+        """Resume a paused process."""
         ...
 
     def reboot(self) -> Proof:
@@ -223,7 +223,7 @@ class Restricted(Protocol):
     """What a host has besides whose login may be allowed some acts and not others."""
 
     def missing_rights(self, acts: Collection[str]) -> list[str]:
-        """Return in words what the login lacks for `acts`; nothing where it may do all of them.
+        """Return in words which rights the login misses for `acts`; nothing where it has them all.
 
         `acts` are the words of faults and undos, as `partition` and `start`.
         """

@@ -1,15 +1,15 @@
 """Slowing all that a machine sends, by the kernel's netem, wherever a script runs: here, by ssh.
 
 `tc qdisc … netem delay` (tc-netem(8)) holds back what leaves by the interface that has the node's
-address, be it an answer or a question of the node's own. Below a qdisc of ours it is one of two
+address, answers and the node's own questions alike. Below a qdisc of ours it is one of two
 ways out, and what comes from a spared port, that of our own sshd, takes the other:
 
     root: prio b80: ──▶ b80:1  at once: what comes from a spared port
                     └─▶ b80:2  everything else ──▶ netem b81:
 
 Both are made while everything still goes by the first, so one command (the map of priorities)
-slows the node and one lets it go. Then what is held back arrives before ours is deleted, and the
-kernel puts its own qdisc back. One that somebody has configured is never replaced: it is said
+slows the node and one frees it. Then what is held back arrives before ours is deleted, and the
+kernel puts its own qdisc back. One configured by hand is never replaced: it is said
 beforehand that it is in the way, and `tc qdisc add` refuses too. By hand:
 
     tc qdisc del dev eth0 root
@@ -71,8 +71,8 @@ interface_of() {{
 """
 #: `$1` the interface if it is known, `$2` the node's address.
 _WHY_NOT = f"""{_FUNCTIONS}
-for tool in {_TOOLS}; do command -v $tool >/dev/null || {{ echo "lacks $tool"; lacks=1; }}; done
-[ -z "${{lacks:-}}" ] || return 0
+for tool in {_TOOLS}; do command -v $tool >/dev/null || {{ echo "missing $tool"; missing=1; }}; done
+[ -z "${{missing:-}}" ] || return 0
 tried=$(unshare --net true 2>&1) || {{ echo "denied $tried"; return 0; }}
 tried=$(unshare --net tc qdisc add dev lo root netem delay 1ms 2>&1) || echo "netem $tried"
 tried=$(unshare --net /bin/sh -c 'tc qdisc add dev lo root handle b80: prio \\
@@ -181,7 +181,7 @@ def why_not_here() -> str:
     that has netem as a module loads it.
     """
     runner = LocalRunner()
-    return why_no_namespace() or _lacking(_asked(runner, "lo", ""), runner)
+    return why_no_namespace() or _missing(_asked(runner, "lo", ""), runner)
 
 
 def disarm(runner: Runner) -> None:
@@ -190,7 +190,7 @@ def disarm(runner: Runner) -> None:
 
 
 def check_size(latency_ms: int, jitter_ms: int) -> None:
-    """Raise `ConfigurationError` if that is no delay."""
+    """Raise `ConfigurationError` if that is not a delay."""
     problems = []
     if not 1 <= latency_ms <= 60_000:
         problems.append(f"latency_ms: found {latency_ms}, wanted 1 to 60000")
@@ -200,10 +200,10 @@ def check_size(latency_ms: int, jitter_ms: int) -> None:
         raise ConfigurationError(problems)
 
 
-def in_words(found: dict[str, int], by: str) -> str:
+def in_words(delay: dict[str, int], by: str) -> str:
     """Return a delay in words, as `50 ms ± 5 ms by netem`; nothing for none."""
-    spread = f" ± {found['jitter']} ms" if found.get("jitter") else ""
-    return f"{found['latency']} ms{spread} by {by}" if found else ""
+    spread = f" ± {delay['jitter']} ms" if delay.get("jitter") else ""
+    return f"{delay['latency']} ms{spread} by {by}" if delay else ""
 
 
 def why_not(network: Network) -> str:
@@ -274,7 +274,7 @@ def _way_out(network: Network) -> tuple[str, str]:
     """Return why the node cannot be slowed, and the interface by which its packets leave."""
     reply = _asked(network.runner, network.interface, network.address)
     node, where = f"node `{network.node}`", network.runner.where
-    if reason := _lacking(reply, network.runner):
+    if reason := _missing(reply, network.runner):
         return f"{node}: {reason}", ""
     interface = reply.get("interface")
     if not interface:
@@ -292,36 +292,36 @@ def _asked(runner: Runner, interface: str, address: str) -> Answer:
     return answer(done, "looking for what slows a node", runner.where)
 
 
-def _lacking(said: Answer, runner: Runner) -> str:
-    """Return what the machine, our login there or the kernel lacks."""
-    if lacking := said.all("lacks"):
-        return f"{runner.where} lacks {', '.join(lacking)} (Debian: {_PACKAGES})"
-    if denied := said.get("denied"):
+def _missing(reply: Answer, runner: Runner) -> str:
+    """Return what is missing on the machine, for our login there or in the kernel."""
+    if missing := reply.all("missing"):
+        return f"{runner.where} has no {', '.join(missing)} (Debian: {_PACKAGES})"
+    if denied := reply.get("denied"):
         return f"the login on {runner.where} may not change its network (root may): {denied}"
     local = isinstance(runner, LocalRunner)
     kernel = "this kernel" if local else f"the kernel of {runner.where}"
     for what in ("netem", "prio"):
-        if what in dict(said.lines):
-            refusal = said.get(what) or "it did not say why"
+        if what in dict(reply.lines):
+            refusal = reply.get(what) or "it did not say why"
             return f"{kernel} has no {what} (`tc qdisc … {what}`: {refusal})"
     return ""
 
 
-def _delay(said: Answer, name: str) -> dict[str, int]:
+def _delay(reply: Answer, name: str) -> dict[str, int]:
     """Return what is added, `{"latency": 50, "jitter": 0}` in ms; zero where ours is unfinished."""
-    lines = said.all(name)
+    lines = reply.all(name)
     if not lines:
         return {}
-    found = next((match for line in lines if (match := _DELAY.search(line))), None)
+    shown = next((match for line in lines if (match := _DELAY.search(line))), None)
     held = any(line.startswith("prio b80:") and "priomap 1 1" in " ".join(line.split())
                for line in lines)  # fmt: skip
-    if found is None or not held:
+    if shown is None or not held:
         return {"latency": 0, "jitter": 0}
-    size, unit, spread, spread_unit = found.groups()
+    size, unit, spread, spread_unit = shown.groups()
     jitter = float(spread) * _MS[spread_unit] if spread else 0.0
     return {"latency": round(float(size) * _MS[unit]), "jitter": round(jitter)}
 
 
-def _proof(done: Completed, said: Answer, evidence: dict[str, Any], already: bool) -> Proof:
-    effective, uncertainty_s = bracket(done, said)
+def _proof(done: Completed, reply: Answer, evidence: dict[str, Any], already: bool) -> Proof:
+    effective, uncertainty_s = bracket(done, reply)
     return Proof(effective, uncertainty_s, evidence, already=already)

@@ -3,7 +3,7 @@
 A table of our own drops what comes from these addresses before the node's network hears of it, and
 what goes to them last of all (nft(8), hooks `prerouting` and `postrouting`). So both directions go
 at once, open connections hang and new ones time out, as where a cable was pulled; everybody else
-still reaches the node, no rule of anybody else is touched, and one command undoes it:
+still reaches the node, no other rule is touched, and one command undoes it:
 
     nft delete table inet brownout
 
@@ -112,7 +112,7 @@ disarm "$(armed)"
 _SHOW = f"{_FUNCTIONS}\ncommand -v nft >/dev/null || return 0\nshow\n"
 _DISARM = f'{_FUNCTIONS}\ndisarm "$(armed)"\n'
 _WHY_NOT = f"""\
-for tool in {_TOOLS}; do command -v $tool >/dev/null || echo "lacks $tool"; done
+for tool in {_TOOLS}; do command -v $tool >/dev/null || echo "missing $tool"; done
 command -v nft >/dev/null && {{ said=$(nft list tables 2>&1) || echo "denied $said"; }}
 true
 """
@@ -135,7 +135,7 @@ def why_not(network: Network) -> str:
     """Return why a node of `network` cannot be cut off from others; empty if it can."""
     where = network.runner.where
     reply = answer(network.runner.run(script(_WHY_NOT)), "looking for what cuts a node off", where)
-    if missing := reply.all("lacks"):
+    if missing := reply.all("missing"):
         names = ", ".join(missing)
         return f"node `{network.node}`: {names} not found on {where} (Debian: {_PACKAGES})"
     if denied := reply.get("denied"):

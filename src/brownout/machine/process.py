@@ -135,12 +135,12 @@ def _recorded(node: str, spec: ProcessSpec) -> Identity | None:
     named = _named_by_pid_file(spec)
     if named is not None:
         return named
-    found = procfs.find(spec.command)
-    if not found:
+    identities = procfs.find(spec.command)
+    if not identities:
         return None
-    if len(found) == 1 and str(spec.config_file) in spec.command:
-        return found[0]
-    pids = ", ".join(str(identity.pid) for identity in found)
+    if len(identities) == 1 and str(spec.config_file) in spec.command:
+        return identities[0]
+    pids = ", ".join(str(identity.pid) for identity in identities)
     raise HostError(
         f"node `{node}`: its pid file `{spec.pid_file}` names no live process of it, but process "
         f"{pids} runs the same command, which may be another node's",

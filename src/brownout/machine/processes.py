@@ -14,7 +14,7 @@ from brownout.machine.commands import Answer, Completed, Runner, answer, script
 __all__ = ["DESCRIBE", "FUNCTIONS", "Located", "Process", "by_id", "described"]
 
 #: Shell functions that set a variable of their name and fork nothing, so that they can be asked
-#: every few milliseconds. A first thread may be a zombie while others go on.
+#: every few milliseconds. A first thread may be a zombie while others still run.
 FUNCTIONS = """\
 started() {
   { IFS= read -r stat < "/proc/$1/stat"; } 2>/dev/null || return 1
@@ -116,10 +116,10 @@ def by_id(runner: Runner, pid: int) -> Process | None:
     return next(iter(described(reply, done)), None)
 
 
-def described(said: Answer, done: Completed) -> list[Process]:
+def described(reply: Answer, done: Completed) -> list[Process]:
     """Return the processes that a script described, by `describe` and, once, `clock`."""
-    columns = [said.all(n) for n in ("pid", "started", "states", "comm", "exe", "command")]
-    uptime, ticks = float(said.get("uptime", "0")), said.number("ticks") or 100
+    columns = [reply.all(n) for n in ("pid", "started", "states", "comm", "exe", "command")]
+    uptime, ticks = float(reply.get("uptime", "0")), reply.number("ticks") or 100
 
     def age_s(started: str) -> float:
         return uptime - int(started) / ticks

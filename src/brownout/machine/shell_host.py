@@ -125,7 +125,7 @@ class ShellHost(ABC):
         return already(process.evidence(state="paused" if process.paused else "running"))
 
     def pause(self, undo_after_s: float | None = None) -> Proof:
-        """Freeze every thread by SIGSTOP; the machine lets it go on itself after `undo_after_s`."""
+        """Freeze every thread by SIGSTOP; the machine itself resumes it after `undo_after_s`."""
         process = self._wanted_alive("paused")
         limit_s = undo_after_s or self._undo_after_s
         effect = signals.freeze(self._runner, process, limit_s)
@@ -135,7 +135,7 @@ class ShellHost(ABC):
         return self._others_too(proof, server_directory.freeze, limit_s)
 
     def resume(self) -> Proof:
-        """Let it go on by SIGCONT."""
+        """Resume it by SIGCONT."""
         process = self._wanted_alive("resumed")
         others = self._server_directory
         thawed = server_directory.thaw(self._runner, others).evidence if others else {}

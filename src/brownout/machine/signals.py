@@ -1,4 +1,4 @@
-"""What is done to a node's process on its machine: ended, frozen, let go on.
+"""What is done to a node's process on its machine: ended, frozen, resumed.
 
 Each script names the process by id and start time, so that it is safe to run again, and stamps
 when its effect was last not there and first there. What is not there yet is stamped before it is
@@ -56,7 +56,7 @@ echo "state gone"
 stamp ended
 """
 
-#: `$1` process `$2` start `$3` limit in ns `$4` seconds until it goes on by itself.
+#: `$1` process `$2` start `$3` limit in ns `$4` seconds until it resumes by itself.
 _FREEZE = f"""{FUNCTIONS}
 {deadman.FUNCTIONS}
 now=$(date +%s%N); deadline=$((now + $3))
@@ -160,13 +160,13 @@ def end(
 
 
 def freeze(runner: Runner, process: Process, undo_after_s: float) -> Effect:
-    """Stop every thread of `process`, which goes on by itself after `undo_after_s`."""
+    """Stop every thread of `process`, which resumes by itself after `undo_after_s`."""
     arguments = (process.pid, process.started, _ns(SIGNAL_TIMEOUT_S), f"{undo_after_s:g}")
     return _do(runner, _FREEZE, f"pausing process {process.pid}", SIGNAL_TIMEOUT_S, arguments)
 
 
 def thaw(runner: Runner, process: Process) -> Effect:
-    """Let `process` go on and end the switch that would have done so."""
+    """Resume `process` and end the switch that would have done so."""
     arguments = (process.pid, process.started, _ns(SIGNAL_TIMEOUT_S))
     return _do(runner, _THAW, f"resuming process {process.pid}", SIGNAL_TIMEOUT_S, arguments)
 
@@ -177,7 +177,7 @@ def check(effect: Effect, node: str, wanted: str, signal: str) -> None:
         raise HostError(f"node `{node}` ended on {signal}")
     if effect.state == "undone":
         raise HostError(
-            f"node `{node}` went on by itself before it was seen to be paused",
+            f"node `{node}` resumed by itself before it was seen to be paused",
             "raise `undo_after_s`",
         )
     if effect.state != wanted:

@@ -35,7 +35,7 @@ done
 """
 
 
-def _told(once: str) -> str:
+def _repeat(once: str) -> str:
     """Return the script that tells a supervisor, which works in `$1`, not to start it again."""
     return f'{once} "$1"'
 
@@ -43,7 +43,7 @@ def _told(once: str) -> str:
 #: What may run as a program of its own, by name (`ssh.helpers`).
 SCRIPTS = {
     "supervisors": _ABOVE,
-    **{f"hold-{name}": _told(once) for name, once in _ONCE.items()},
+    **{f"hold-{name}": _repeat(once) for name, once in _ONCE.items()},
 }
 
 
@@ -97,6 +97,6 @@ def hold(runner: Runner, pid: int) -> dict[str, str]:
     if not supervisor.command:
         return {"supervisor": supervisor.words()}
     once = _ONCE[supervisor.program]
-    done = runner.run(script(_told(once), supervisor.directory))
+    done = runner.run(script(_repeat(once), supervisor.directory))
     answer(done, supervisor.command, runner.where)
     return {"supervisor": supervisor.words()}

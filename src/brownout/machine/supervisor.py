@@ -33,7 +33,7 @@ def why_not(shell: Shell) -> str:
     if shell.server_directory is None:
         return (
             f"{node}: set `host.server_directory` in the inventory; without it the server cannot "
-            "be told from its supervisor"
+            "be distinguished from its supervisor"
         )
     if shell.unit:
         reply = answer(

@@ -9,7 +9,7 @@ import subprocess
 
 __all__ = ["enter", "why_not"]
 
-#: The user `nobody`; programs look their own user up in /etc/passwd.
+#: Id of the user `nobody`; programs look their own user up in /etc/passwd.
 _NOBODY = 65534
 _ENTER = ("unshare", "--user", f"--map-user={_NOBODY}", f"--map-group={_NOBODY}")
 

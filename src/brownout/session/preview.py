@@ -12,7 +12,7 @@ from typing import Any
 from brownout.base.errors import BrownoutError
 from brownout.base.redact import redact
 from brownout.databases.adapter import Adapter, Support, adapter_for
-from brownout.databases.milestones import still_lacks
+from brownout.databases.milestones import still_unmet
 from brownout.faults import guards, open_runs
 from brownout.faults.claimed_nodes import nodes_of
 from brownout.faults.fault import NOT_POSSIBLE
@@ -174,7 +174,7 @@ def _free_elsewhere(plan: Plan, adapter: Adapter | None) -> Guard:
 def _whole(adapter: Adapter) -> Guard:
     """Whether the cluster is whole, by the very looks that a run takes; one that raises is not."""
     try:
-        missing = still_lacks(adapter, "whole")
+        missing = still_unmet(adapter, "whole")
     except BrownoutError as error:
         return Guard("cluster is whole", False, str(error))
     detail = "; ".join(missing) or "every member is there and in step"

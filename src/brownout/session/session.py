@@ -15,7 +15,7 @@ from typing import Any
 from brownout.base.errors import ClusterError, ConfigurationError, Refused, Unsupported
 from brownout.base.wait import wait_until
 from brownout.databases.adapter import Adapter, Idling, adapter_for
-from brownout.databases.milestones import still_lacks
+from brownout.databases.milestones import still_unmet
 from brownout.faults import cluster_record, guards, open_runs
 from brownout.faults.aim import Aim
 from brownout.faults.atlas.cluster_state import check_free
@@ -295,7 +295,7 @@ class Session:
         if self._is_ending():
             raise Refused("nothing is touched: the run is ending, so no break begins")
         confirm = self.plan.options.confirm
-        missing = [] if self.faults.broke_something else still_lacks(self.adapter, "whole")
+        missing = [] if self.faults.broke_something else still_unmet(self.adapter, "whole")
         now = datetime.now(UTC)
         guards.refuse(
             [*guards.of_cluster(self.cluster, (), confirm, now), guards.redundancy(missing)]

@@ -11,7 +11,7 @@ from tests.wording import naming
 
 from brownout.base.errors import ClusterError, ConfigurationError
 from brownout.databases.adapter import Electing, Quiescing, SteppingDown, adapter_for
-from brownout.databases.milestones import still_lacks
+from brownout.databases.milestones import still_unmet
 from brownout.databases.mongodb import figures, shards
 from brownout.databases.mongodb.lab import router_stand_in
 from brownout.databases.mongodb.sharded_cluster import ShardedAdapter
@@ -151,7 +151,7 @@ def test_a_router_that_is_gone_is_missing_and_lab_up_starts_it_again(
     with pytest.raises(ClusterError, match="no router answers"):
         adapter.ready()
     assert lab.up(NAME) == cluster
-    assert still_lacks(adapter, "whole") == []
+    assert still_unmet(adapter, "whole") == []
 
 
 def test_a_member_that_is_no_router_is_not_taken_for_one(cluster: Cluster) -> None:

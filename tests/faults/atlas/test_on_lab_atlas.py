@@ -89,8 +89,8 @@ def test_an_outage_cuts_the_primarys_region_off_until_a_run_that_died_is_healed(
     assert not faults.settled
     with pytest.raises(Refused, match="SIMULATING"):
         faults.run("start_outage", regions="LAB_R2", **SOON)
-    assert [each.action for each in heal.found(cluster, ())] == ["end_outage"]
-    assert heal.found(cluster, faults.pending) == ()
+    assert [each.action for each in heal.also_broken(cluster, ())] == ["end_outage"]
+    assert heal.also_broken(cluster, faults.pending) == ()
 
     assert died(cluster, adapter, log).put_back() == []
 

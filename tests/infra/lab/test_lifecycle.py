@@ -12,7 +12,7 @@ from tests.wording import naming
 
 from brownout.base.errors import ClusterError, ConfigurationError, HostError
 from brownout.databases.adapter import adapter_for
-from brownout.databases.milestones import still_lacks
+from brownout.databases.milestones import still_unmet
 from brownout.infra import lab
 from brownout.inventory import inventory, labs
 from brownout.inventory.model import Cluster
@@ -41,7 +41,7 @@ def processes_below(directory: Path) -> list[int]:
 def is_whole(cluster: Cluster) -> bool:
     adapter = adapter_for(cluster)
     try:
-        return not still_lacks(adapter, "whole")
+        return not still_unmet(adapter, "whole")
     finally:
         adapter.close()
 

@@ -221,7 +221,9 @@ class TestOnAKernelWithNetem:
     ) -> None:
         said(machine, "mount --bind /dev/null /sbin/tc")
         try:
-            assert host.why_no_delay().endswith("lacks tc (Debian: iproute2, libc-bin, util-linux)")
+            assert host.why_no_delay().endswith(
+                "has no tc (Debian: iproute2, libc-bin, util-linux)"
+            )
             assert host.delayed() == ""
         finally:
             said(machine, "umount /sbin/tc")

@@ -16,7 +16,7 @@ from tests.runs.gameday.conftest import GENTLY, Hook, Write
 from tests.wording import mentions
 
 from brownout.databases.adapter import adapter_for
-from brownout.databases.milestones import still_lacks
+from brownout.databases.milestones import still_unmet
 from brownout.faults import open_runs
 from brownout.inventory.model import Cluster
 from brownout.machine.host import host_for
@@ -84,7 +84,7 @@ def check_whole(cluster: Cluster) -> None:
         assert not state.paused
     adapter = adapter_for(cluster)
     try:
-        assert still_lacks(adapter, "whole") == []
+        assert still_unmet(adapter, "whole") == []
     finally:
         adapter.close()
     assert open_runs.claims() == []

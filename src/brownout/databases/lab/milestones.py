@@ -12,7 +12,7 @@ _POLL_S = 0.05
 def await_milestone(adapter: Adapter, milestone: Milestone, within_s: float) -> None:
     """Wait until the lab is `whole`, or `redundant`; else `ClusterError` with what is missing."""
     missing = milestones.await_nothing(
-        lambda: milestones.lacks(adapter, milestone), within_s, poll_s=_POLL_S
+        lambda: milestones.unmet(adapter, milestone), within_s, poll_s=_POLL_S
     )
     if missing:
         raise ClusterError(

@@ -47,7 +47,7 @@ class ByAtlas(Action):
 
         limits = Limits(begins_within_s, done_within_s)
         with asking(faults.cluster) as client, SetWatch(faults.cluster) as watch:
-            if faults.cluster.atlas is None:  # nobody got a client then
+            if faults.cluster.atlas is None:  # there is no client then
                 raise ConfigurationError(f"cluster `{faults.cluster.name}` has no `atlas`")
             yield client, Request(faults.cluster.atlas, client, watch, limits, faults.stopped)
 

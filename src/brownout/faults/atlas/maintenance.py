@@ -43,7 +43,9 @@ class SetMaintenanceWindow(ByAtlas, Fault):
         with asking(faults.cluster) as client:
             self.refuse(faults, [])
             before = client.maintenance()
-            leaves = PendingUndo(_NAME, None, value=_told(before) if before.day_of_week else {})
+            leaves = PendingUndo(
+                _NAME, None, value=_window_of(before) if before.day_of_week else {}
+            )
             wanted = {"dayOfWeek": day_of_week, "hourOfDay": hour_of_day}
             return _give(faults, client, Act("change", _NAME, None, leaves, wanted), wanted)
 
@@ -86,8 +88,8 @@ class StartMaintenance(ByAtlas, Fault):
             await_whole(faults, request)
 
             def do() -> Proof:
-                told = {**_told(window), "startASAP": True}
-                request.send(lambda: client.change_maintenance(told))
+                body = {**_window_of(window), "startASAP": True}
+                request.send(lambda: client.change_maintenance(body))
                 return request.member_lost()
 
             act = Act("break", self.name, None)
@@ -98,14 +100,14 @@ def _give(faults: "Faults", client: "AtlasClient", act: Act, wanted: Window) -> 
     def do() -> Proof:
         asked = time.monotonic()
         client.change_maintenance(wanted) if wanted else client.reset_maintenance()
-        told = _told(client.maintenance())
-        if wanted and told != wanted:
-            raise ClusterError(f"the maintenance window is {told}, wanted {wanted}")
+        current = _window_of(client.maintenance())
+        if wanted and current != wanted:
+            raise ClusterError(f"the maintenance window is {current}, wanted {wanted}")
         now = time.monotonic()
-        return Proof(now, now - asked, {"window": told})
+        return Proof(now, now - asked, {"window": current})
 
     return faults.perform(act, do)
 
 
-def _told(window: MaintenanceWindow) -> Window:
+def _window_of(window: MaintenanceWindow) -> Window:
     return {"dayOfWeek": window.day_of_week, "hourOfDay": window.hour_of_day}

@@ -52,12 +52,14 @@ class StartOutage(ByAtlas, Fault):
         with self.requesting(faults, begins_within_s, done_within_s) as (client, request):
             state = state_of(client, events=True)
             cut = _meant(names, request, faults.stopped)
-            known = regions_of(state.cluster)
+            existing = regions_of(state.cluster)
             self.refuse(faults, of_outage(state, cut, allow_majority, datetime.now(UTC)))
             await_whole(faults, request)
 
             def do() -> Proof:
-                request.send(lambda: client.start_outage([(known[name][0], name) for name in cut]))
+                request.send(
+                    lambda: client.start_outage([(existing[name][0], name) for name in cut])
+                )
                 return request.member_lost()
 
             def finish() -> dict[str, Any]:
@@ -90,10 +92,10 @@ class EndOutage(ByAtlas, Undo):
             def do() -> Proof:
                 # Atlas answers 400 to the end of one that has not wholly begun.
                 request.until(lambda: _state(client) not in _TO_COME, "the outage has not begun")
-                found = _state(client)
-                if found in _OVER:
+                state = _state(client)
+                if state in _OVER:
                     return already("no outage is simulated")
-                if found == "SIMULATING":
+                if state == "SIMULATING":
                     request.send(client.end_outage)
                 return request.serving(len(faults.cluster.nodes))
 

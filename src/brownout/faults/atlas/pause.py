@@ -20,7 +20,7 @@ __all__ = ["PauseCluster", "ResumeCluster"]
 
 
 class PauseCluster(ByAtlas, Fault):
-    """Stop the whole cluster: nobody can read or write until `resume_cluster`. For a game day.
+    """Stop the whole cluster: no reads or writes until `resume_cluster`. For a game day.
 
     Refused on NVMe, and within 60 minutes of the last resume. Undone by the rollback too.
     """

@@ -48,18 +48,18 @@ def injected_by(results: Iterable[Document], engine_uid: str) -> str:
 def targets_of(result: Document) -> dict[str, str]:
     """Return the status of each target: `{"pod/web-0": "injected"}`."""
     history = (result.get("status") or {}).get("history") or {}
-    found = {
+    statuses = {
         f"{each.get('kind')}/{each.get('name')}": str(each.get("chaosStatus"))
         for each in history.get("targets") or []
     }
     noted = (result["metadata"].get("annotations") or {}).items()
-    known = {"injected", "reverted", "targeted"}
-    return {**found, **{k: v for k, v in noted if "/" in k and str(v).lower() in known}}
+    final = {"injected", "reverted", "targeted"}
+    return {**statuses, **{k: v for k, v in noted if "/" in k and str(v).lower() in final}}
 
 
 def complaints(engine: Document, results: Iterable[Document]) -> list[str]:
     """Return why an experiment of it will never inject anything, in words."""
-    found = [
+    problems = [
         f"{each.get('name')}: {each.get('status')}"
         for each in (engine.get("status") or {}).get("experiments") or []
         if each.get("status") in _NEVER
@@ -69,8 +69,8 @@ def complaints(engine: Document, results: Iterable[Document]) -> list[str]:
         if _uid(result) == engine["metadata"]["uid"] and status.get("verdict") == "Error":
             output = status.get("errorOutput") or {}
             reason = output.get("reason") or "it says no reason"
-            found.append(f"{result['metadata']['name']}: {output.get('errorCode', '')} {reason}")
-    return found
+            problems.append(f"{result['metadata']['name']}: {output.get('errorCode', '')} {reason}")
+    return problems
 
 
 def verdict_of(result: Document | None) -> str:
@@ -80,8 +80,8 @@ def verdict_of(result: Document | None) -> str:
 
 def experiment_status(result: Document | None) -> Document:
     """Return what a ChaosResult says of its experiment; empty while it says nothing."""
-    found: Document = ((result or {}).get("status") or {}).get("experimentStatus") or {}
-    return found
+    status: Document = ((result or {}).get("status") or {}).get("experimentStatus") or {}
+    return status
 
 
 def summary(result: Document) -> dict[str, Any]:

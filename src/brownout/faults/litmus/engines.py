@@ -4,7 +4,7 @@
 
 What it breaks is in the hands of Litmus, and only it knows how many nodes that is: the guards see
 to it that nothing else is broken and that the inventory does not deny it, and no more. Until it is
-stopped no milestone counts, and a run that dies owes that it is stopped.
+stopped no milestone counts, and to stop it is a pending undo of a run that dies.
 """
 
 import os
@@ -25,7 +25,7 @@ from brownout.base.files import is_file
 from brownout.base.problems import from_validation
 from brownout.base.wait import wait_until
 from brownout.databases.adapter import Adapter, Support
-from brownout.databases.milestones import still_lacks
+from brownout.databases.milestones import still_unmet
 from brownout.faults import guards
 from brownout.faults.act import Act, Evidence, PendingUndo
 from brownout.faults.fault import Fault, Undo
@@ -137,7 +137,7 @@ class RunChaosEngine(Fault):
         self, faults: "Faults", where: Where, engine: Document, within_s: float
     ) -> Evidence:
         name, mark = str(engine["metadata"]["name"]), uuid.uuid4().hex
-        made = manifests.marked(engine, where.namespace, mark)
+        marked = manifests.marked(engine, where.namespace, mark)
         setting = f"{where.namespace}/{name}"
         with closing(litmus_at(where)) as litmus:
             value = {**where.value(), "server": litmus.server, "name": name, "mark": mark}
@@ -147,17 +147,17 @@ class RunChaosEngine(Fault):
             def do() -> Proof:
                 if there is not None:
                     _remove(litmus, there, faults.stopped)
-                return _injected(litmus, litmus.create_engine(made), within_s, faults.stopped)
+                return _injected(litmus, litmus.create_engine(marked), within_s, faults.stopped)
 
             leaves = PendingUndo(self.undo_name, None, setting, value)
-            told = {"engine": setting, "experiments": manifests.experiments_of(engine)}
-            return faults.perform(Act("break", self.name, None, leaves, told), do)
+            arguments = {"engine": setting, "experiments": manifests.experiments_of(engine)}
+            return faults.perform(Act("break", self.name, None, leaves, arguments), do)
 
 
 class StopChaosEngine(Undo):
     """Stop a ChaosEngine, by `name` or by its `manifest`, and wait until its operator has.
 
-    Does nothing where it is over already, or gone. The object stays, for whoever reads it.
+    Does nothing where it is over already, or gone. The object stays, for its readers.
     """
 
     name, act, words = "stop_chaos_engine", "litmus", "LitmusChaos stopped its fault"
@@ -197,13 +197,13 @@ class StopChaosEngine(Undo):
         mark = str((pending.value or {}).get("mark", ""))
         with closing(litmus_at(where)) as litmus:
             _check_server(litmus, pending)
-            told = {"setting": pending.setting}
-            act = Act("mend", self.name, None, None, told, pending.setting)
+            arguments = {"setting": pending.setting}
+            act = Act("mend", self.name, None, None, arguments, pending.setting)
             return faults.perform(act, lambda: _stopped(litmus, name, mark, within_s))
 
 
 def _check(faults: "Faults", objections: list[str]) -> None:
-    missing = still_lacks(faults.adapter, "whole")
+    missing = still_unmet(faults.adapter, "whole")
     guards.refuse(guards.of_engine(faults.cluster, faults.broken, missing, objections))
 
 
@@ -231,8 +231,8 @@ def _injected(litmus: "Litmus", engine: Document, within_s: float, stopped: Stop
             f"ChaosEngine `{name}`: nothing was injected {at - began:.0f} s after it was created",
             "is Litmus's operator running, and may it act in this namespace?",
         )
-    told = {"engine": name, "uid": uid, "seen": seen, "after_s": round(at - began, 3)}
-    return Proof(at, at - since, told)
+    evidence = {"engine": name, "uid": uid, "seen": seen, "after_s": round(at - began, 3)}
+    return Proof(at, at - since, evidence)
 
 
 def _timed(
@@ -245,8 +245,8 @@ def _timed(
         begun.append(time.monotonic())
         return look()
 
-    found = wait_until(timed, within_s, _POLL_S, so=so, stopped=stopped)
-    return found, time.monotonic(), begun[0]
+    last = wait_until(timed, within_s, _POLL_S, so=so, stopped=stopped)
+    return last, time.monotonic(), begun[0]
 
 
 def litmus_at(where: Where, patience_s: float = _AWAY_S) -> "Litmus":
@@ -285,7 +285,7 @@ def await_completed(where: Where, name: str, within_s: float, stopped: Stopped) 
         waited_s = round(time.monotonic() - began, 3)
         over = engine_status.is_over(engine)
         if not over:
-            raise ClusterError(f"ChaosEngine `{name}`: goes on after {waited_s:.0f} s")
+            raise ClusterError(f"ChaosEngine `{name}`: still running after {waited_s:.0f} s")
         return {**_seen(litmus, engine, over), "waited_s": waited_s}
 
 
@@ -303,7 +303,7 @@ def result_of(where: Where, engine: str, experiment: str) -> dict[str, Any]:
 
 
 def _check_server(litmus: "Litmus", pending: PendingUndo) -> None:
-    """Another cluster has no such engine, and what is owed would seem to be paid there."""
+    """Another cluster has no such engine, so a pending undo would seem to be done there."""
     wanted = (pending.value or {}).get("server", litmus.server)
     if wanted != litmus.server:
         raise ConfigurationError(
@@ -322,12 +322,12 @@ def _taken(there: Document | None, setting: str) -> list[str]:
     return (
         []
         if engine_status.is_over(there)
-        else [f"the ChaosEngine {setting} of another run goes on"]
+        else [f"the ChaosEngine {setting} of another run is still running"]
     )
 
 
 def _remove(litmus: "Litmus", engine: Document, stopped: Stopped) -> None:
-    """Remove an engine of ours that is over, and wait until its operator has let it go."""
+    """Remove an engine of ours that is over, and wait until its operator has released it."""
     name = engine["metadata"]["name"]
     litmus.delete_engine(engine)
     if not wait_until(
@@ -359,7 +359,7 @@ def _over(engine: Document | None) -> str:
 
 
 def _is_marked(engine: Document, mark: str) -> bool:
-    """An engine that somebody named and no run owes has any mark, or none."""
+    """An engine named by hand, which no run has to undo, has any mark, or none."""
     return not mark or (engine["metadata"].get("annotations") or {}).get(manifests.MARK) == mark
 
 

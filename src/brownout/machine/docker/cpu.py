@@ -41,16 +41,18 @@ def limit(node: Node, host: Host, cpus: float, undo_after_s: float | None) -> Pr
             raise HostError(f"node `{node.name}` is not limited: it is not running", "start it")
         earlier = _limits(client, container.id)
         switches = undo.armed(container, undo.CPU_MARK)
-        known = undo.value_of(switches[0]) if switches else _back(earlier)
+        earlier_value = undo.value_of(switches[0]) if switches else _back(earlier)
         wanted = _wanted(earlier, cpus)
         already = bool(switches) and all(earlier[key] == wanted[key] for key in wanted)
-        switch = undo.arm(spec, container, limit_s, undo.CPU_MARK, known)
+        switch = undo.arm(spec, container, limit_s, undo.CPU_MARK, earlier_value)
         sent = time.monotonic()
         undo.update(client, container.id, wanted)
         seen = time.monotonic()
         there = _limits(client, container.id)
         if switch not in [each.pid for each in undo.armed(container, undo.CPU_MARK)]:
-            undo.update(client, container.id, known)  # its switch ran out before, and is gone
+            undo.update(
+                client, container.id, earlier_value
+            )  # its switch ran out before, and is gone
             raise HostError(
                 f"node `{node.name}` had its CPU back before it was seen to be limited",
                 "raise `undo_after_s`",

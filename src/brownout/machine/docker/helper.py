@@ -35,7 +35,7 @@ class HelperRunner:
         """Run a script and wait for its end."""
         self._remove_left()
         sent = time.monotonic()
-        helper = self._made(text)
+        helper = self._create(text)
         try:
             self._client.start(helper)
             status = self._status(helper, timeout_s)
@@ -46,7 +46,7 @@ class HelperRunner:
             self._client.remove_container(helper, force=True)
         return Completed(status, output, errors, sent, received, sent)
 
-    def _made(self, text: str) -> str:
+    def _create(self, text: str) -> str:
         """Make the helper; the engine keeps what it prints, whatever it does for others."""
         created = self._client.create_container(
             image=self._container.image,

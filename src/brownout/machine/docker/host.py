@@ -55,10 +55,10 @@ class DockerHost:
     def running(self) -> ProcessState:
         """Return whether the container runs, and whether it is paused."""
         with connected(self._spec) as client:
-            found = self._locate(client)
-        if found.state in ("running", "paused"):
-            return ProcessState(True, found.paused, found.pid, found.evidence())
-        return ProcessState(False, evidence=found.evidence(exit_code=found.exit_code))
+            container = self._locate(client)
+        if container.state in ("running", "paused"):
+            return ProcessState(True, container.paused, container.pid, container.evidence())
+        return ProcessState(False, evidence=container.evidence(exit_code=container.exit_code))
 
     def serves(self, connection: Connection) -> bool | None:
         """Return whether the engine routes the other end to the container.
@@ -69,8 +69,8 @@ class DockerHost:
         (ours, _), (theirs, port) = connection.ours, connection.theirs
         here = ours == theirs and self._spec.engine.startswith("unix:")
         with connected(self._spec) as client:
-            found = self._locate(client)
-        return True if found.running and found.is_at(theirs, port, here) else None
+            container = self._locate(client)
+        return True if container.running and container.is_at(theirs, port, here) else None
 
     def shell(self) -> Shell:
         """Return what runs scripts on the engine's machine, which has to be this one."""
@@ -142,7 +142,7 @@ class DockerHost:
         return Proof(seen, seen - sent, evidence)
 
     def resume(self) -> Proof:
-        """Have the engine let it go on."""
+        """Have the engine resume it."""
         with connected(self._spec) as client:
             before = self._wanted_alive(client, "resumed")
             if not before.paused:
@@ -200,10 +200,10 @@ class DockerHost:
     def would(self, act: str, directories: Sequence[Path] = ()) -> str:
         """Return what the engine would be asked for."""
         with connected(self._spec) as client:
-            found = self._locate(client)
-        who = f"container {found.name} ({found.id[:12]}) of {self._spec.engine}"
+            container = self._locate(client)
+        who = f"container {container.name} ({container.id[:12]}) of {self._spec.engine}"
         return {
-            "stop": f"{found.stop_signal} to {who}",
+            "stop": f"{container.stop_signal} to {who}",
             "kill": f"SIGKILL to {who}",
             "pause": f"docker pause {who}",
             "resume": f"docker unpause {who}",
@@ -213,12 +213,12 @@ class DockerHost:
         }[act]
 
     def read_text(self, path: Path) -> str:
-        """Return the text of a file of the container, be it running or not."""
+        """Return the text of a file of the container, running or not."""
         with connected(self._spec) as client:
             return files.read_text(client, self._locate(client), PurePosixPath(path))
 
     def entries(self, path: Path) -> list[str]:
-        """Return the names in a directory of the container's volumes, be it running or not."""
+        """Return the names in a directory of the container's volumes, running or not."""
         with connected(self._spec) as client:
             return files.entries(client, self._locate(client), self._name, PurePosixPath(path))
 
@@ -259,10 +259,10 @@ class DockerHost:
         return checked(client, self._name, self._spec.container)
 
     def _wanted_alive(self, client: Any, act: str) -> Container:
-        found = self._checked(client)
-        if not found.running:
+        container = self._checked(client)
+        if not container.running:
             raise HostError(f"node `{self._name}` is not {act}: it is not running", "start it")
-        return found
+        return container
 
     def _end(self, client: Any, before: Container, mode: StopMode) -> Proof:
         """Send the signal, wait for the end, and say when the engine saw it."""
@@ -275,8 +275,8 @@ class DockerHost:
             if self._locate(client).running:  # else it ended by itself just before
                 raise
 
-        def ended(found: Container) -> bool:
-            return not found.running or found.started != before.started
+        def ended(container: Container) -> bool:
+            return not container.running or container.started != before.started
 
         left_s = sent + timeout_s - time.monotonic()
         after = wait_until(lambda: self._locate(client), left_s, _POLL_S, so=ended)
@@ -301,17 +301,17 @@ class DockerHost:
         """Watch a started container for a while; `HostError` with its last words if it ends."""
         first = self._locate(client)
 
-        def ended(found: Container) -> bool:
-            return found.state != "running" or found.started != first.started
+        def ended(container: Container) -> bool:
+            return container.state != "running" or container.started != first.started
 
-        found = wait_until(lambda: self._locate(client), _GRACE_S, _POLL_S, so=ended)
-        if not ended(found):
-            return found
-        log = client.logs(found.id, stdout=True, stderr=True, tail=2).decode(errors="replace")
-        said = f"; its log ends: {last_words(log, 2)}" if log.strip() else ""
+        last = wait_until(lambda: self._locate(client), _GRACE_S, _POLL_S, so=ended)
+        if not ended(last):
+            return last
+        log = client.logs(last.id, stdout=True, stderr=True, tail=2).decode(errors="replace")
+        log_end = f"; its log ends: {last_words(log, 2)}" if log.strip() else ""
         raise HostError(
-            f"node `{self._name}` did not start: container {found.name} ended at once with "
-            f"status {found.exit_code}{said}"
+            f"node `{self._name}` did not start: container {last.name} ended at once with "
+            f"status {last.exit_code}{log_end}"
         )
 
     def _same_life(self, client: Any, before: Container, wanted: str) -> Container:
@@ -319,7 +319,7 @@ class DockerHost:
         after = self._locate(client)
         if (after.id, after.started) != (before.id, before.started):
             raise HostError(
-                f"node `{self._name}`: container {before.name} was started by somebody else "
+                f"node `{self._name}`: container {before.name} was started by another client "
                 "meanwhile",
                 "see what else looks after it",
             )
@@ -333,5 +333,5 @@ def _rules(spec: DockerSpec) -> Rules:
     return Rules(keep, mount_point=True, timeout_s=spec.wipe_timeout_s)
 
 
-def _already(found: Container) -> Proof:
-    return Proof(time.monotonic(), 0.0, found.evidence(), already=True)
+def _already(container: Container) -> Proof:
+    return Proof(time.monotonic(), 0.0, container.evidence(), already=True)

@@ -1,8 +1,8 @@
 """The dead man's switch of a container: a process of this machine that asks its engine to undo.
 
 The engine freezes a container from outside, so that no signal in it would help: the engine has to
-be asked. A small process in a session of its own sleeps here and then asks it, without us, to let
-that very life of the container go on. It is found again by its command line and by nothing else:
+be asked. A small process in a session of its own sleeps here and then asks it, without us, to
+resume that very life of the container. It is found again by its command line and by nothing else:
 
     python -c … 120 {"engine": …} {} brownout-undo-docker-pause ID STARTED
     python -c … 120 {"engine": …} {"CpuQuota": -1} brownout-undo-docker-cpu ID STARTED
@@ -54,8 +54,8 @@ def arm(
     does not run or cannot reach the engine.
     """
     earlier = armed(container, mark)
-    known = json.dumps(settings.only_engine().model_dump(mode="json"))
-    command = [sys.executable, "-P", "-c", _PROGRAM, f"{after_s:g}", known]
+    engine = json.dumps(settings.only_engine().model_dump(mode="json"))
+    command = [sys.executable, "-P", "-c", _PROGRAM, f"{after_s:g}", engine]
     command += [json.dumps(dict(value or {})), *_words(container, mark)]
     try:
         done = subprocess.run(
@@ -68,8 +68,8 @@ def arm(
             check=True,
         )
     except subprocess.SubprocessError as error:
-        said = getattr(error, "stderr", "") or str(error)
-        raise HostError(f"no dead man's switch could be started: {str(said).strip()}") from error
+        reason = getattr(error, "stderr", "") or str(error)
+        raise HostError(f"no dead man's switch could be started: {str(reason).strip()}") from error
     _end(earlier)
     return int(done.stdout)
 
@@ -104,9 +104,9 @@ def update(client: Any, container: str, limits: Mapping[str, int]) -> None:
 
 
 def main() -> None:
-    """Be the switch: see that the engine answers, let go of the caller, wait, resume."""
-    after_s, known, value, mark, container_id, started = sys.argv[1:]
-    settings = EngineSettings.model_validate_json(known)
+    """Be the switch: see that the engine answers, detach from the caller, wait, resume."""
+    after_s, engine, value, mark, container_id, started = sys.argv[1:]
+    settings = EngineSettings.model_validate_json(engine)
     try:
         with connected(settings) as client:
             locate(client, "of the switch", container_id)

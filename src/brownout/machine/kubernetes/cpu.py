@@ -1,7 +1,7 @@
 """Limiting the CPU of a pod's container by an in-place resize, through the API server.
 
 The pod keeps running: the kubelet sets the quota of the container's control group. What the
-container had before is an annotation of the pod, written first, so that anybody who comes later can
+container had before is an annotation of the pod, written first, so that a later process can
 put it back. There is no timer: nothing that is done here can cut the way to the API server.
 
 Source: Kubernetes, "Resize CPU and Memory Resources assigned to Containers" (stable since 1.35).

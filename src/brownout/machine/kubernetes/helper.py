@@ -36,11 +36,11 @@ def helper(objects: Objects, spec: KubernetesSpec, pod: Pod) -> Iterator[PodRunn
     """Yield what runs scripts with the pod's volumes; the helper is removed at the end."""
     remove_left(objects, pod)
     name = f"{pod.name[:40].rstrip('-.')}-brownout-{token_hex(3)}"
-    made = objects.create(
+    created = objects.create(
         in_namespace(pod.namespace, "pods"),
         manifest(pod, spec.container, name, spec.wipe_timeout_s + _SPARE_S),
     )
-    path, uid = in_namespace(pod.namespace, "pods", name), str(made["metadata"]["uid"])
+    path, uid = in_namespace(pod.namespace, "pods", name), str(created["metadata"]["uid"])
     try:
         await_running(objects, path, _CONTAINER)
         yield PodRunner(spec, name, _CONTAINER)
@@ -62,14 +62,14 @@ def manifest(pod: Pod, container: str, name: str, ends_after_s: float) -> Object
     kept = {v["name"]: v for v in pod.spec.get("volumes") or [] if any(k in v for k in _KEPT)}
     mounts = [m for m in own.get("volumeMounts") or [] if m["name"] in kept]
     mounted = {m["name"] for m in mounts}
-    made: dict[str, Any] = {
+    spec_of_container: dict[str, Any] = {
         "name": _CONTAINER,
         "image": own["image"],
         "command": ["/bin/sh", "-c", f"exec sleep {ends_after_s:.0f}"],
         "volumeMounts": mounts,
     }
     if "securityContext" in own:
-        made["securityContext"] = own["securityContext"]
+        spec_of_container["securityContext"] = own["securityContext"]
     copied = ("securityContext", "imagePullSecrets", "tolerations", "runtimeClassName")
     owner = {"apiVersion": "v1", "kind": "Pod", "name": pod.name, "uid": pod.uid}
     return {
@@ -84,7 +84,7 @@ def manifest(pod: Pod, container: str, name: str, ends_after_s: float) -> Object
             "automountServiceAccountToken": False,
             "enableServiceLinks": False,
             "terminationGracePeriodSeconds": 0,
-            "containers": [made],
+            "containers": [spec_of_container],
             "volumes": [volume for volume in kept.values() if volume["name"] in mounted],
         },
     }
@@ -94,8 +94,8 @@ def await_running(objects: Objects, path: str, container: str) -> None:
     """Wait until the one container of a pod of ours runs; `HostError` if it does not."""
 
     def look() -> Container | None:
-        said = objects.find(path)
-        return pods.read(said).containers[container] if said is not None else None
+        document = objects.find(path)
+        return pods.read(document).containers[container] if document is not None else None
 
     own = wait_until(
         look,

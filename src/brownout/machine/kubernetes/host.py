@@ -54,12 +54,12 @@ class KubernetesHost:
     def running(self) -> ProcessState:
         """Return whether the database's process exists, and whether it is paused."""
         with self._objects() as objects:
-            found = locate(objects, self._spec)
-        if found.process is None:
-            return ProcessState(False, evidence=self._evidence(found, process="gone"))
-        process = found.process
+            located = locate(objects, self._spec)
+        if located.process is None:
+            return ProcessState(False, evidence=self._evidence(located, process="gone"))
+        process = located.process
         state = "paused" if process.paused else "running"
-        evidence = self._evidence(found, **process.evidence(), process=state)
+        evidence = self._evidence(located, **process.evidence(), process=state)
         return ProcessState(True, process.paused, process.pid, evidence)
 
     def serves(self, connection: Connection) -> bool | None:
@@ -86,10 +86,10 @@ class KubernetesHost:
         if mode not in ("clean", "kill"):
             raise ConfigurationError(f"stop mode: found {mode!r}, wanted clean or kill")
         with self._objects() as objects:
-            found = locate(objects, self._spec)
-            if found.process is None and found.pod is not None and found.pod.held:
-                return self._already(found)
-            pod, process = self._breakable(objects, found, "stopped")
+            located = locate(objects, self._spec)
+            if located.process is None and located.pod is not None and located.pod.held:
+                return self._already(located)
+            pod, process = self._breakable(objects, located, "stopped")
             if mode == "clean" and process.paused:
                 raise Refused(
                     f"node `{self._name}` is not stopped: it is paused and would not hear it",
@@ -102,10 +102,10 @@ class KubernetesHost:
     def pause(self, undo_after_s: float | None = None) -> Proof:
         """Freeze every thread by SIGSTOP from within; a shell in the container undoes it."""
         with self._objects() as objects:
-            found = locate(objects, self._spec)
-            if found.process is not None and found.process.paused:
-                return self._already(found)
-            pod, process = self._breakable(objects, found, "paused")
+            located = locate(objects, self._spec)
+            if located.process is not None and located.process.paused:
+                return self._already(located)
+            pod, process = self._breakable(objects, located, "paused")
             stop.check_pausable(self._spec, process)
             limit_s = undo_after_s or self._spec.undo_after_s
             effect = signals.freeze(self._runner(), process, limit_s)
@@ -121,29 +121,29 @@ class KubernetesHost:
         return server_directory.joined(proof, frozen)
 
     def resume(self) -> Proof:
-        """Let it go on by SIGCONT."""
+        """Resume it by SIGCONT."""
         with self._objects() as objects:
-            found = locate(objects, self._spec)
-            if found.process is None:
+            located = locate(objects, self._spec)
+            if located.process is None:
                 raise HostError(
                     f"node `{self._name}` is not resumed: it is not running", "start it"
                 )
             others = self._spec.server_directory
             runner = self._runner()
             thawed = server_directory.thaw(runner, others).evidence if others else {}
-            effect = signals.thaw(runner, found.process)
+            effect = signals.thaw(runner, located.process)
         signals.check(effect, self._name, "running", "SIGCONT")
-        return self._proof(found, effect, **thawed)
+        return self._proof(located, effect, **thawed)
 
     def start(self) -> Proof:
-        """Let go of a held pod, and wait until its controller's new one runs the database."""
+        """Release a held pod, and wait until its controller's new one runs the database."""
         with self._objects() as objects:
-            found = locate(objects, self._spec)
-            pod = found.pod
+            located = locate(objects, self._spec)
+            pod = located.pod
             if pod is not None and not pod.deleting and HELD in pod.finalizers:
                 hold.release(objects, pod)  # we died before it was deleted
-            if found.process is not None and pod is not None and not pod.deleting:
-                return self._already(found)
+            if located.process is not None and pod is not None and not pod.deleting:
+                return self._already(located)
             return start.start(objects, self._spec, pod, self._name)
 
     def reboot(self) -> Proof:
@@ -183,18 +183,20 @@ class KubernetesHost:
     def would(self, act: str, directories: Sequence[Path] = ()) -> str:
         """Return the calls that `act` would be; raises `Refused` where it would be refused."""
         with self._objects() as objects:
-            found = locate(objects, self._spec)
-            if act in ("stop", "kill", "pause") and not (found.pod is not None and found.pod.held):
-                _, process = self._breakable(objects, found, "touched")
+            located = locate(objects, self._spec)
+            if act in ("stop", "kill", "pause") and not (
+                located.pod is not None and located.pod.held
+            ):
+                _, process = self._breakable(objects, located, "touched")
                 if act == "pause":
                     stop.check_pausable(self._spec, process)
                 if act == "kill":
                     stop.check_killable(self._spec, process)
-            if act == "wipe" and found.pod is not None:
-                controller = self._controller(objects, found.pod)
+            if act == "wipe" and located.pod is not None:
+                controller = self._controller(objects, located.pod)
                 targets = named(self._name, directories)
-                storage.check(objects, self._spec, found.pod, controller, targets)
-        return calls.of(act, self._spec, found, directories)
+                storage.check(objects, self._spec, located.pod, controller, targets)
+        return calls.of(act, self._spec, located, directories)
 
     def read_text(self, path: Path) -> str:
         """Return the text of a file: in the container, or of a stopped pod's volumes."""
@@ -248,20 +250,20 @@ class KubernetesHost:
             return None
         return objects.find(in_namespace(pod.namespace, "statefulsets", name))
 
-    def _breakable(self, objects: Objects, found: Located, act: str) -> tuple[Pod, Process]:
+    def _breakable(self, objects: Objects, located: Located, act: str) -> tuple[Pod, Process]:
         """Return the pod and the process that may be broken; `Refused` with every reason."""
-        if found.pod is None or found.process is None:
-            what = f"no {self._spec.program} runs in it" if found.pod else "it does not exist"
+        if located.pod is None or located.process is None:
+            what = f"no {self._spec.program} runs in it" if located.pod else "it does not exist"
             raise HostError(f"node `{self._name}` is not {act}: pod {self._spec.pod}: {what}")
         budgets = objects.listed(in_namespace(self._spec.namespace, "poddisruptionbudgets"))
-        controller = self._controller(objects, found.pod)
+        controller = self._controller(objects, located.pod)
         reasons = list(
             objections(
-                found.pod,
+                located.pod,
                 controller,
                 budgets,
                 over_budget=self._spec.over_budget,
-                broken=found.process.paused,
+                broken=located.process.paused,
             )
         )
         if reasons:
@@ -269,22 +271,22 @@ class KubernetesHost:
                 f"node `{self._name}` is not {act}: pod {self._spec.namespace}/{self._spec.pod}: "
                 + "; ".join(reasons)
             )
-        return found.pod, found.process
+        return located.pod, located.process
 
-    def _evidence(self, found: Located, **seen: Any) -> dict[str, Any]:
-        if found.pod is None:
+    def _evidence(self, located: Located, **seen: Any) -> dict[str, Any]:
+        if located.pod is None:
             return {"pod": self._spec.pod, "namespace": self._spec.namespace, "held": False, **seen}
-        return found.pod.evidence(self._spec.container, **seen)
+        return located.pod.evidence(self._spec.container, **seen)
 
-    def _already(self, found: Located) -> Proof:
-        process = found.process
+    def _already(self, located: Located) -> Proof:
+        process = located.process
         state = "gone" if process is None else "paused" if process.paused else "running"
         who = process.evidence() if process is not None else {}
-        evidence = self._evidence(found, **who, process=state)
+        evidence = self._evidence(located, **who, process=state)
         return Proof(time.monotonic(), 0.0, evidence, already=True)
 
-    def _proof(self, found: Located, effect: Effect, **seen: Any) -> Proof:
-        who = found.process.evidence() if found.process else {}
-        evidence = self._evidence(found, **who, process=effect.state, **seen)
+    def _proof(self, located: Located, effect: Effect, **seen: Any) -> Proof:
+        who = located.process.evidence() if located.process else {}
+        evidence = self._evidence(located, **who, process=effect.state, **seen)
         effective, uncertainty_s = bracket(effect.done, effect.said)
         return Proof(effective, uncertainty_s, evidence, already=effect.already)

@@ -40,7 +40,7 @@ _PACKAGES = "util-linux, nftables, iproute2, libc-bin"
 _WHICH = 'echo "network $(stat -L -c %i "/proc/$1/ns/net")"\n'
 #: `$1` network. A process of the machine that is in it, and that of the machine itself.
 _WHO = f"""
-for tool in {_TOOLS}; do command -v $tool >/dev/null || echo "lacks $tool"; done
+for tool in {_TOOLS}; do command -v $tool >/dev/null || echo "missing $tool"; done
 echo "machine $(stat -L -c %i /proc/1/ns/net)"
 for entry in /proc/[0-9]*; do
   [ "$(stat -L -c %i "$entry/ns/net" 2>/dev/null)" = "$1" ] || continue
@@ -60,8 +60,8 @@ def network(objects: Objects, spec: KubernetesSpec, node: str) -> Network:
             f"node `{node}`: set `host.network_image` in the inventory: an image with "
             f"{_TOOLS.replace(' ', ', ')} (Debian: {_PACKAGES}), for a privileged pod beside it"
         )
-    found = locate(objects, spec)
-    if found.pod is not None and found.pod.spec.get("hostNetwork"):
+    located = locate(objects, spec)
+    if located.pod is not None and located.pod.spec.get("hostNetwork"):
         raise Unsupported(
             f"node `{node}` has no network to itself: pod {spec.namespace}/{spec.pod} uses that of "
             "its machine (hostNetwork)"
@@ -93,13 +93,13 @@ class NetworkRunner:
     def run(self, text: str, timeout_s: float = 30.0) -> Completed:
         """Run a script there and wait for its end."""
         with _objects(self._spec) as objects:
-            found = locate(objects, self._spec)
-            if found.pod is None or found.process is None:
+            located = locate(objects, self._spec)
+            if located.pod is None or located.process is None:
                 raise HostError(f"{self.where} is not there: {self._spec.program} does not run")
             inside = PodRunner(self._spec, self._spec.pod, self._spec.container)
-            asked = inside.run(script(_WHICH, found.process.pid))
+            asked = inside.run(script(_WHICH, located.process.pid))
             number = answer(asked, "asking for its network", self.where).get("network")
-            beside = PodRunner(self._spec, self._pod(objects, found.pod), _CONTAINER)
+            beside = PodRunner(self._spec, self._pod(objects, located.pod), _CONTAINER)
         pid = self._process_in(beside, number)
         enter = ["nsenter", f"--target={pid}", "--net", "--", "/bin/sh", "-s"]
         return beside.run(text, timeout_s, enter)
@@ -107,15 +107,15 @@ class NetworkRunner:
     def leave(self) -> None:
         """Remove our pods beside the node's."""
         with _objects(self._spec) as objects:
-            found = locate(objects, self._spec)
-            if found.pod is not None:
-                for name, uid in self._made(objects, found.pod):
+            located = locate(objects, self._spec)
+            if located.pod is not None:
+                for name, uid in self._serving(objects, located.pod):
                     path = in_namespace(self._spec.namespace, "pods", name)
                     objects.delete(path, uid, 0)
 
     def _process_in(self, beside: PodRunner, number: str) -> str:
         reply = answer(beside.run(script(_WHO, number)), "looking for the network", beside.where)
-        if missing := reply.all("lacks"):
+        if missing := reply.all("missing"):
             raise Unsupported(
                 f"{', '.join(missing)} not found in {beside.where} (Debian: {_PACKAGES})",
                 "name another image in `host.network_image`",
@@ -129,7 +129,7 @@ class NetworkRunner:
 
     def _pod(self, objects: Objects, pod: Pod) -> str:
         """Return the name of our pod beside `pod`; it is made where there is none."""
-        for name, _ in self._made(objects, pod):
+        for name, _ in self._serving(objects, pod):
             return name
         name = f"{pod.name[:40].rstrip('-.')}-brownout-net-{token_hex(3)}"
         deadline_s = self._spec.undo_after_s + _SPARE_S
@@ -140,7 +140,7 @@ class NetworkRunner:
         await_running(objects, in_namespace(pod.namespace, "pods", name), _CONTAINER)
         return name
 
-    def _made(self, objects: Objects, pod: Pod) -> list[tuple[str, str]]:
+    def _serving(self, objects: Objects, pod: Pod) -> list[tuple[str, str]]:
         """Return the name and uid of each pod of ours beside `pod` that still serves."""
         path = in_namespace(pod.namespace, "pods")
         listed = objects.listed(path, labelSelector=f"{PRIVILEGED}={pod.uid}")

@@ -85,10 +85,10 @@ class PodRunner:
             status = self._status(session.read_channel(_ERROR))
         return Completed(status, printed(output), printed(errors), sent, received, sent)
 
-    def _status(self, said: bytes) -> int:
+    def _status(self, text: bytes) -> int:
         """Return the exit status that the kubelet tells at the end."""
         try:
-            status = json.loads(said)
+            status = json.loads(text)
         except (ValueError, RecursionError):
             raise HostError(f"a script was cut off in {self.where}: did it end meanwhile?") \
                 from None  # fmt: skip

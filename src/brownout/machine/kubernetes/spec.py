@@ -50,7 +50,7 @@ class KubernetesSpec(HostSpec, Access):
         str, Field(description="the image of a privileged pod that changes its network")
     ] = ""
     undo_after_s: Annotated[
-        _Seconds, Field(description="a paused node goes on by itself after this")
+        _Seconds, Field(description="a paused node resumes by itself after this")
     ] = DEFAULT_UNDO_AFTER_S
     start_timeout_s: Annotated[
         _Seconds, Field(description="until the controller's new pod runs the database")

@@ -47,8 +47,8 @@ class SshHost(ShellHost):
     def machine(self) -> str:
         """Which machine, by its kernel's boot and its root: two addresses may lead to one."""
         done = self._runner.run(script(MACHINE))
-        said = answer(done, "asking which machine it is", self._runner.where)
-        return f"boot {said.get('boot')} root {said.get('root')}"
+        reply = answer(done, "asking which machine it is", self._runner.where)
+        return f"boot {reply.get('boot')} root {reply.get('root')}"
 
     def reboot(self) -> Proof:
         """Restart the machine and wait until it answers with another boot id."""
@@ -129,10 +129,10 @@ class SshHost(ShellHost):
             how = {"command": self._stop_command()}
             effect = signals.end(self._runner, process, limit_s, command=how["command"])
         if effect.state != "gone":
-            said = last_words(effect.done.errors)
+            words = last_words(effect.done.errors)
             raise HostError(
                 f"node `{self._name}` still runs {limit_s:g} s after {' '.join(how.values())} "
-                f"(pid {process.pid}){f': {said}' if said else ''}",
+                f"(pid {process.pid}){f': {words}' if words else ''}",
                 "look at its log, raise `stop_timeout_s`, or kill it",
             )
         return effect.proof(process, **how)

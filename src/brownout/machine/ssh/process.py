@@ -49,21 +49,21 @@ def locate(node: str, spec: SshSpec, runner: Runner) -> Located:
     """
     how, value, status = question(spec)
     done = runner.run(script(_LOCATE, how, value, status))
-    said = answer(done, f"looking for the process of node `{node}`", runner.where)
-    if said.get("LoadState", "loaded") not in ("loaded", "masked"):
+    reply = answer(done, f"looking for the process of node `{node}`", runner.where)
+    if reply.get("LoadState", "loaded") not in ("loaded", "masked"):
         raise HostError(
-            f"node `{node}`: {runner.where} has no unit `{spec.service}` ({said.get('LoadState')})",
+            f"node `{node}`: {runner.where} has no `{spec.service}` ({reply.get('LoadState')})",
             "correct `service` in the inventory; `systemctl list-units` shows what there is",
         )
-    found = described(said, done)
-    wanted = [one for one in found if spec.commands is None or one.runs(spec.commands.program)]
-    if len(wanted) > 1 or (found and not wanted and how == "pid_command"):
-        names = ", ".join(f"{one.pid} ({one.program})" for one in found)
+    processes = described(reply, done)
+    wanted = [one for one in processes if spec.commands is None or one.runs(spec.commands.program)]
+    if len(wanted) > 1 or (processes and not wanted and how == "pid_command"):
+        names = ", ".join(f"{one.pid} ({one.program})" for one in processes)
         raise HostError(f"node `{node}`: {how} names process {names}, wanted one of its own")
     if wanted:
-        return Located(wanted[0], evidence=_service(said))
-    stale = {"stale_pid": found[0].pid} if found else {}
-    return Located(None, _unrest(said, spec), {**_service(said), **stale})
+        return Located(wanted[0], evidence=_service(reply))
+    stale = {"stale_pid": processes[0].pid} if processes else {}
+    return Located(None, _unrest(reply, spec), {**_service(reply), **stale})
 
 
 def question(spec: SshSpec) -> tuple[str, str, str]:
@@ -75,18 +75,18 @@ def question(spec: SshSpec) -> tuple[str, str, str]:
     return "pid_command", spec.commands.pid_command, spec.commands.status
 
 
-def _service(said: Answer) -> dict[str, Any]:
-    if not said.get("ActiveState"):
+def _service(reply: Answer) -> dict[str, Any]:
+    if not reply.get("ActiveState"):
         return {}
-    return {"unit": f"{said.get('ActiveState')} ({said.get('SubState')})",
-            "restarts": said.get("Restart")}  # fmt: skip
+    return {"unit": f"{reply.get('ActiveState')} ({reply.get('SubState')})",
+            "restarts": reply.get("Restart")}  # fmt: skip
 
 
-def _unrest(said: Answer, spec: SshSpec) -> str:
+def _unrest(reply: Answer, spec: SshSpec) -> str:
     """Return what contradicts that the node is at rest although it has no process."""
-    active = said.get("ActiveState", "inactive")
+    active = reply.get("ActiveState", "inactive")
     if active not in ("inactive", "failed"):
-        return f"systemd says that `{spec.service}` is {active} ({said.get('SubState')})"
-    if said.get("status") == "0":
+        return f"systemd says that `{spec.service}` is {active} ({reply.get('SubState')})"
+    if reply.get("status") == "0":
         return "its status command says that it runs"
     return ""

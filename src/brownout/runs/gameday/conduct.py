@@ -15,7 +15,7 @@ from brownout.base.errors import ClusterError, UndoFailed
 from brownout.base.scratch import scratch
 from brownout.base.wait import wait_until
 from brownout.databases.adapter import Adapter, Milestone, adapter_for
-from brownout.databases.milestones import lacks
+from brownout.databases.milestones import unmet
 from brownout.faults import open_runs
 from brownout.infra import lab
 from brownout.inventory import inventory
@@ -237,6 +237,6 @@ class Conductor:
 def _lacking(adapter: Adapter, milestone: Milestone) -> list[str]:
     """Return what is missing; an answer, if the cluster gives none."""
     try:
-        return lacks(adapter, milestone)
+        return unmet(adapter, milestone)
     except ClusterError as error:
         return [str(error)]

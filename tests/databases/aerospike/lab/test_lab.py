@@ -12,7 +12,7 @@ from tests.wording import naming
 from brownout.base.errors import ClusterError, Refused
 from brownout.databases.aerospike.adapter import AerospikeAdapter
 from brownout.databases.aerospike.info import ask, pairs
-from brownout.databases.milestones import still_lacks
+from brownout.databases.milestones import still_unmet
 from brownout.infra import lab
 from brownout.inventory.model import Cluster, Node
 from brownout.machine.host import host_for
@@ -203,7 +203,7 @@ def test_what_was_left_changed_is_as_made_when_the_lab_is_up(
     assert list(host_for(spare).entries(adapter.data_directories(spare)[0])) == []
     assert adapter.setting("replication_factor", None) == 2
     assert adapter.setting("migration_speed", cluster.node("n2"))["migrate_threads"] == 1
-    assert still_lacks(adapter, "whole") == []
+    assert still_unmet(adapter, "whole") == []
 
 
 def test_the_adapter_knows_the_nodes_by_their_roles(adapter: AerospikeAdapter) -> None:

@@ -14,7 +14,7 @@ from brownout.databases.access import Access
 from brownout.databases.adapter import adapter_for
 from brownout.databases.etcd.adapter import EtcdAdapter
 from brownout.databases.etcd.link import Link
-from brownout.databases.milestones import still_lacks
+from brownout.databases.milestones import still_unmet
 from brownout.databases.start import start
 from brownout.faults import undos
 from brownout.faults.faults import Faults
@@ -161,7 +161,7 @@ def test_a_lab_with_a_wiped_member_is_mended(lab_etcd: Cluster) -> None:
         host_for(node).stop("kill")
         host_for(node).wipe(adapter.data_directories(node))
         assert lab.up(lab_etcd.name) == lab_etcd
-        assert still_lacks(adapter, "whole") == []
+        assert still_unmet(adapter, "whole") == []
 
 
 def test_without_a_quorum_no_member_leads_and_with_one_again_all_is_whole(
@@ -193,7 +193,7 @@ def test_a_secured_lab_serves_who_has_a_certificate_and_nobody_else(
 ) -> None:
     with own("lab-etcd-secure", tmp_path, monkeypatch) as cluster:
         with EtcdAdapter(cluster) as adapter:
-            assert still_lacks(adapter, "whole") == []
+            assert still_unmet(adapter, "whole") == []
             assert adapter.load_spec()["connection"]["tls"]["enabled"]
         with closing(Link(cluster.nodes[0], Access(), 2.0)) as link, pytest.raises(ClusterError):
             link.ask("maintenance/status")

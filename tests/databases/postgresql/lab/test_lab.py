@@ -13,7 +13,7 @@ from tests.wording import naming
 
 from brownout.base.errors import ClusterError, NoAnswer, Refused
 from brownout.databases.adapter import adapter_for
-from brownout.databases.milestones import still_lacks
+from brownout.databases.milestones import still_unmet
 from brownout.databases.postgresql.access import Access
 from brownout.databases.postgresql.adapter import PostgresqlAdapter
 from brownout.databases.postgresql.lab import store
@@ -197,7 +197,7 @@ def test_a_lab_without_its_store_and_with_a_wiped_member_is_mended(
         host_for(node).wipe(adapter.data_directories(node))
         store.stop(labs.directory(lab_postgresql.name))
         assert lab.up(lab_postgresql.name) == lab_postgresql
-        assert still_lacks(adapter, "whole") == []
+        assert still_unmet(adapter, "whole") == []
 
 
 def test_a_secured_lab_serves_who_has_its_password_and_nobody_else(
@@ -205,7 +205,7 @@ def test_a_secured_lab_serves_who_has_its_password_and_nobody_else(
 ) -> None:
     with own("lab-postgresql-secure", tmp_path, monkeypatch) as cluster:
         with PostgresqlAdapter(cluster) as adapter:
-            assert still_lacks(adapter, "whole") == []
+            assert still_unmet(adapter, "whole") == []
             (primary,) = adapter.targets("primary", 1)
             assert claims(adapter)[primary.name][0]
             assert adapter.load_spec()["connection"]["tls"]["enabled"]
