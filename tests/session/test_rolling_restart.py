@@ -20,7 +20,7 @@ class Scripted:
         self.adapter = SimpleNamespace(members=lambda: members)
         self.status = SimpleNamespace(say=lambda _: None)
         self.interruption = SimpleNamespace(must_stop=lambda: False)
-        self.faults = SimpleNamespace(do=self._do)
+        self.faults = SimpleNamespace(run=self._do)
 
     def _do(self, name: str, node: Any) -> dict[str, float]:
         self.steps.append(f"{name} {node.name}")
