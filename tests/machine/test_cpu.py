@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import pytest
 from tests.sshd import descendants
@@ -15,7 +16,9 @@ from tests.waiting import await_true
 from brownout.base.errors import ConfigurationError
 from brownout.inventory.model import Node, ProcessSpec
 from brownout.machine import cpu
-from brownout.machine.host import Host, host_for
+from brownout.machine.commands import LocalRunner
+from brownout.machine.host import Host, Shell, host_for
+from brownout.machine.processes import by_id
 
 #: Uses all the CPU that it gets, itself and in a process of its own.
 _BUSY = "import os\npid = os.fork()\nwhile True: pass"
@@ -110,3 +113,89 @@ def test_what_no_kernel_can_give_is_refused_before_anything_is_touched(
     with pytest.raises(ConfigurationError, match="cpus"):
         cpu.limit(node, host, cpus)
     assert cpu.left_on(node, host) == ""
+
+
+#: A stand-in for systemctl, whose one unit is in a real control group of its own.
+SYSTEMCTL = """#!/bin/sh
+group={group}
+case "$*" in
+"set-property --runtime -- node.service CPUQuota=")
+  echo -1 > $group/cpu.cfs_quota_us; echo infinity > {state};;
+"set-property --runtime -- node.service CPUQuota="*)
+  percent=${{5#CPUQuota=}}; percent=${{percent%\\%}}
+  echo $((percent * 1000)) > $group/cpu.cfs_quota_us; echo "${{percent}}0ms" > {state};;
+"show --property=CPUQuotaPerSecUSec --value -- node.service") cat {state};;
+*) echo "systemctl $*" >&2; exit 1;;
+esac
+"""
+
+
+class _Service:
+    """The host of a node that systemd runs, as far as its CPU is limited."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+
+    def shell(self) -> Shell:
+        process = by_id(LocalRunner(), self._host.running().pid or 0)
+        return Shell("n1", LocalRunner(), process, 60.0, "node.service")
+
+
+@pytest.mark.parametrize(("earlier", "quota"), [("infinity", -1), ("1.5s", 150_000)])
+def test_a_service_is_limited_by_systemd_and_has_its_own_quota_again(
+    node: Node, host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    earlier: str, quota: int,
+) -> None:  # fmt: skip
+    root = Path("/sys/fs/cgroup/cpu")
+    if not (root / "cpu.cfs_quota_us").exists():
+        pytest.skip("NOT TESTED: a stand-in for systemd: needs control groups of version 1")
+    group, state = root / f"brownout-test-{os.getpid()}", tmp_path / "quota"
+    group.mkdir()
+    state.write_text(f"{earlier}\n")
+    (group / "cpu.cfs_quota_us").write_text(str(quota))
+    pid = host.running().pid
+    assert pid is not None
+    processes = [pid, *descendants(pid)]
+    for each in processes:
+        (group / "cgroup.procs").write_text(str(each))
+    (tmp_path / "bin").mkdir()
+    program = tmp_path / "bin" / "systemctl"
+    program.write_text(SYSTEMCTL.format(group=group, state=state))
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+    service = cast(Host, _Service(host))
+    try:
+        proof = cpu.limit(node, service, 0.2, 60)
+        assert proof.evidence["by"] == "systemd"
+        assert (group / "cpu.cfs_quota_us").read_text().strip() == "20000"
+        assert cpu.left_on(node, service) == "0.2 CPUs by systemd"
+        assert not cpu.undo_on(node, service).already
+        assert (group / "cpu.cfs_quota_us").read_text().strip() == str(quota)
+        assert cpu.undo_on(node, service).already
+    finally:
+        for each in processes:
+            (root / "cgroup.procs").write_text(str(each))
+        group.rmdir()
+
+
+def test_a_control_group_of_the_nodes_own_is_limited_where_it_is(node: Node, host: Host) -> None:
+    root = Path("/sys/fs/cgroup/cpu")
+    if not (root / "cpu.cfs_quota_us").exists():
+        pytest.skip("NOT TESTED: a group of its own: needs control groups of version 1")
+    group = root / f"brownout-test-{os.getpid()}"
+    group.mkdir()
+    pid = host.running().pid
+    assert pid is not None
+    processes = [pid, *descendants(pid)]
+    for each in processes:
+        (group / "cgroup.procs").write_text(str(each))
+    try:
+        assert cpu.limit(node, host, 0.2, 60).evidence["group"] == str(group)
+        assert (group / "cpu.cfs_quota_us").read_text().strip() == "20000"
+        cpu.undo_on(node, host)
+        assert (group / "cpu.cfs_quota_us").read_text().strip() == "-1"
+        assert str(pid) in (group / "cgroup.procs").read_text().split()
+    finally:
+        for each in processes:
+            (root / "cgroup.procs").write_text(str(each))
+        group.rmdir()

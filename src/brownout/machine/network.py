@@ -52,8 +52,15 @@ def why_not() -> str:
 
 
 def is_ours(pid: int | None) -> bool:
-    """Return whether a process of this machine is in the network that we are in."""
-    return Path(f"/proc/{pid}/ns/net").stat().st_ino == Path("/proc/self/ns/net").stat().st_ino
+    """Return whether a process of this machine is in the network that we are in.
+
+    True where that cannot be told, so that it is not touched.
+    """
+    try:
+        theirs = Path(f"/proc/{pid}/ns/net").stat().st_ino
+    except OSError:
+        return True
+    return theirs == Path("/proc/self/ns/net").stat().st_ino
 
 
 def enter(namespace: str) -> tuple[str, ...]:

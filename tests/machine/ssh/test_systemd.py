@@ -16,6 +16,7 @@ from brownout.base.errors import HostError, Refused
 from brownout.databases.lab.ports import reserve_ports
 from brownout.faults import watch
 from brownout.inventory.model import Node
+from brownout.machine import cpu
 from brownout.machine.commands import script
 from brownout.machine.ssh import SshHost, SshSpec, pool
 from brownout.machine.ssh.connection import SshRunner
@@ -139,6 +140,31 @@ def test_a_paused_service_is_resumed(host_of: HostOf) -> None:
     host.resume()
 
     assert not host.running().paused
+
+
+def test_a_service_gets_little_cpu_by_its_quota_and_has_its_own_again(host_of: HostOf) -> None:
+    host, node = host_of(), Node(name="n1", address="127.0.0.1:1", host=host_of()._spec)
+    host.start()
+    host._runner.run(script("mount -o remount,rw /sys/fs/cgroup/cpu"))  # as on a real machine
+    if reason := cpu.why_not(node, host):
+        pytest.skip(f"NOT TESTED: CPUQuota: {reason}")
+    try:
+        proof = cpu.limit(node, host, 0.2, 120)
+    except HostError as error:
+        cpu.undo_on(node, host)
+        assert _quota(host) == "infinity"
+        pytest.skip(f"NOT TESTED: CPUQuota: this systemd may not use control groups: {error}")
+    assert (proof.evidence["by"], proof.evidence["cpus"]) == ("systemd", 0.2)
+    assert _quota(host) == "200ms"
+    assert cpu.left_on(node, host) == "0.2 CPUs by systemd"
+    assert not cpu.undo_on(node, host).already
+    assert _quota(host) == "infinity"
+    assert cpu.left_on(node, host) == ""
+
+
+def _quota(host: SshHost) -> str:
+    done = host._runner.run(script("systemctl show --property=CPUQuotaPerSecUSec --value -- node"))
+    return done.output.strip()
 
 
 def test_a_service_that_systemd_is_about_to_restart_is_not_wiped(

@@ -38,10 +38,15 @@ _TOOLS = "nsenter nft tc ip getent setsid"
 _PACKAGES = "util-linux, nftables, iproute2, libc-bin"
 #: `$1` process. The network that it is in, as the kernel numbers it.
 _WHICH = 'echo "network $(stat -L -c %i "/proc/$1/ns/net")"\n'
-#: `$1` network. A process of the machine that is in it, and that of the machine itself.
+#: `$1` network. A process of the machine that is in it, the network of the machine (that of its
+#: first process, or of its kernel's), and our own.
 _WHO = f"""
 for tool in {_TOOLS}; do command -v $tool >/dev/null || echo "missing $tool"; done
-echo "machine $(stat -L -c %i /proc/1/ns/net)"
+for first in 1 2; do
+  machine=$(stat -L -c %i /proc/$first/ns/net 2>/dev/null) && break
+done
+echo "machine ${{machine:-unknown}}"
+echo "own $(stat -L -c %i /proc/self/ns/net)"
 for entry in /proc/[0-9]*; do
   [ "$(stat -L -c %i "$entry/ns/net" 2>/dev/null)" = "$1" ] || continue
   echo "pid ${{entry#/proc/}}"
@@ -120,7 +125,12 @@ class NetworkRunner:
                 f"{', '.join(missing)} not found in {beside.where} (Debian: {_PACKAGES})",
                 "name another image in `host.network_image`",
             )
-        if number == reply.get("machine"):
+        if reply.get("machine") == "unknown":
+            raise Unsupported(
+                f"{beside.where} cannot tell the network of the machine from that of the pod",
+                "does the namespace allow a privileged pod with hostPID?",
+            )
+        if number in (reply.get("machine"), reply.get("own")):
             raise Unsupported(f"{self.where} is that of its machine, so it is not touched")
         pid = reply.get("pid")
         if not pid:
