@@ -40,6 +40,8 @@ class KillSupervisor(NodeFault):
 
     def why_not_on(self, node: Node, host: Host) -> str:
         """Return why its own process cannot be killed alone; empty if it can."""
+        if node.host is not None and not hasattr(node.host, "server_directory"):
+            return f"node `{node.name}`: a host of kind {node.host.kind} knows it only as a whole"
         return supervisor.why_not(host.shell())
 
     def would(self, adapter: Adapter, node: Node, host: Host, arguments: Arguments) -> str:
