@@ -103,7 +103,7 @@ def _say(rows: "list[Row]", as_json: bool, machine: str) -> None:
             "schema_version": 1,
             "machine": machine,
             "exit_code": judgement.outcome(rows),
-            "rows": [asdict(row) for row in rows],
+            "rows": [{**asdict(row), "unit": row.unit.name} for row in rows],
         }
         typer.echo(json.dumps(document, indent=2, ensure_ascii=False))
         return

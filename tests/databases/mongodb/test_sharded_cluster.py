@@ -125,7 +125,7 @@ def test_what_moves_members_of_one_set_is_unsupported_and_faults_of_nodes_are_no
     adapter: ShardedAdapter,
 ) -> None:
     for scenario in ("kill", "pause", "stop"):
-        assert adapter.supports(scenario).ok
+        assert not adapter.supports(scenario).known  # the hosts decide
     assert "is not done to a sharded cluster" in adapter.supports("add").reason
     assert "has one member" in adapter.supports("stepdown").reason
     assert "behind routers no driver sees the members" in adapter.supports("pause_cluster").reason

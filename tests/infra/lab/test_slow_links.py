@@ -38,7 +38,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def test_without_netem_a_toxiproxy_stands_before_the_member_and_goes_with_the_lab(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(netem, "why_not", lambda: "this kernel has no netem")
+    monkeypatch.setattr(netem, "why_not_here", lambda: "this kernel has no netem")
     (node,) = lab.up(NAME).nodes
     assert isinstance(node.host, ProcessSpec)
     assert node.host.proxy is not None
@@ -53,7 +53,7 @@ def test_with_netem_the_member_has_a_namespace_and_no_proxy(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = netem.why_not_here()
-    monkeypatch.setattr(netem, "why_not", lambda: "")
+    monkeypatch.setattr(netem, "why_not_here", lambda: "")
     (node,) = lab.up(NAME).nodes
     assert isinstance(node.host, ProcessSpec)
     assert node.host.proxy is None
@@ -86,7 +86,7 @@ def test_what_a_lab_could_do_is_foreseen_from_its_inventory_and_this_machine(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slow = ReplicaSetLab(engine="mongodb", slow_links=True)
-    monkeypatch.setattr(netem, "why_not", lambda: "no netem here")
+    monkeypatch.setattr(netem, "why_not_here", lambda: "no netem here")
     assert foreseen(slow, "kill") is None
     assert foreseen(slow, "delay") == lab.foreseen(slow, "delay")
     found = foreseen(slow, "delay")

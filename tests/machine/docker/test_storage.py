@@ -124,7 +124,7 @@ def test_a_node_that_somebody_starts_during_its_wipe_is_no_wiped_node(
     stopped: DockerHost, data: Path, box: Box, engine: RecordedEngine
 ) -> None:
     engine.when_asked["DELETE"] = lambda: engine.start(box)  # as the last helper goes
-    with pytest.raises(HostError, match="was started by somebody else meanwhile"):
+    with pytest.raises(HostError, match=naming("n1", "started")):
         stopped.wipe([data])
 
 

@@ -11,6 +11,7 @@ from tests.machine.ssh.conftest import LISTENS
 from tests.nspawn import Machine, machine
 from tests.sshd import WHY_NOT
 from tests.waiting import await_true
+from tests.wording import naming
 
 from brownout.base.errors import HostError, Refused
 from brownout.databases.lab.ports import reserve_ports
@@ -187,7 +188,7 @@ def test_a_service_that_does_not_start_says_its_last_words(host_of: HostOf) -> N
 
 
 def test_a_service_that_is_not_there_is_named(computer: Machine) -> None:
-    with pytest.raises(HostError, match=r"has no unit `mongodb` \(not-found\); correct `service`"):
+    with pytest.raises(HostError, match=naming("`mongodb`", "`service`")):
         _host(computer, 1, "mongodb").running()
 
 
