@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import cast
 
 import pytest
+from tests.faults.lasting import watched
 from tests.sshd import descendants
 from tests.waiting import await_true
 
@@ -38,7 +39,7 @@ def node(tmp_path: Path) -> Iterator[Node]:
         yield node
         cpu.undo_on(node, host_for(node))
         os.killpg(process.pid, signal.SIGKILL)
-    assert not Path("/run/brownout-n1.cpu").exists()
+    assert not Path("/run/brownout-n1-1.cpu").exists()
 
 
 @pytest.fixture
@@ -104,6 +105,27 @@ def test_the_node_undoes_it_by_itself_after_its_limit(node: Node, host: Host) ->
     os.kill(sleep, signal.SIGTERM)  # the limit is over
     await_true(lambda: cpu.left_on(node, host) == "", "the undo")
     assert groups(host) == before
+
+
+def test_nodes_of_one_name_on_one_machine_are_not_mixed_up(node: Node, host: Host) -> None:
+    namesake = node.model_copy(update={"address": "127.0.0.1:2"})
+    cpu.limit(node, host, 0.2, 60)
+    assert cpu.left_on(namesake, host) == ""
+    assert cpu.undo_on(namesake, host).already
+    assert cpu.left_on(node, host) != ""
+
+
+def test_a_limit_that_an_operator_raises_is_seen_to_be_over(
+    node: Node, host: Host, tmp_path: Path
+) -> None:
+    proof = cpu.limit(node, host, 0.2, 60)
+    lasting = watched(host, "throttle_node", "unthrottle_node", proof, tmp_path / "events", node)
+    lasting.await_looks(1)
+    for name in ("cpu.cfs_quota_us", "cpu.max"):
+        file = Path(str(proof.evidence["group"])) / name
+        if file.exists():
+            file.write_text("50000")
+    assert lasting.breach().clause == "duration"
 
 
 @pytest.mark.parametrize("cpus", [0.0, -1.0, 5000.0])

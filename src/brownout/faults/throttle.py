@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from brownout.databases.adapter import Adapter
+from brownout.faults.act import Evidence
 from brownout.faults.fault import Arguments, HostAction, NodeFault, NodeUndo
 from brownout.inventory.model import Node
 from brownout.machine import cpu
@@ -72,3 +73,7 @@ class UnthrottleNode(_OfACpu, NodeUndo):
     def is_due(self, node: Node, host: Host) -> bool:
         """The node has a limit of ours."""
         return bool(cpu.left_on(node, host))
+
+    def is_in_place(self, node: Node, host: Host, proof: Evidence) -> bool:
+        """The node has the very limit that it was given."""
+        return cpu.left_on(node, host).startswith(f"{proof['cpus']:g} CPUs ")

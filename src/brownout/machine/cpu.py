@@ -5,12 +5,12 @@
     a container, a pod     their own manager is asked: `docker.cpu`, `kubernetes.cpu`
 
 A control group that other processes share is left alone: the node's processes then move to one of
-our own, and back. What was before stands in a record on the node, `/run/brownout-NODE.cpu`, which
-is written first; by it a later process can put it back. The node does so by itself after a
+our own, and back. What was before stands in a record on the node (`/run/brownout-NODE-PORT.cpu`),
+which is written first; by it a later process can put it back. The node does so by itself after a
 limit, by a dead man's switch (`deadman`):
 
-    /bin/sh -c … brownout-undo-throttle n1 cpu 120
-                                        node   limit
+    /bin/sh -c … brownout-undo-throttle n1-27017 cpu 120
+                                        node         limit
 
 Sources: cgroups(7); Linux, Documentation/scheduler/sched-bwc.rst; systemd.resource-control(5).
 """
@@ -268,7 +268,7 @@ def limit(node: Node, host: Host, cpus: float, undo_after_s: float | None = None
     if shell.process is None:
         raise Denied(f"node `{node.name}` is not limited: it is not running", "start it")
     limit_s = undo_after_s or shell.undo_after_s
-    words = (node.name, round(cpus * PERIOD_US), PERIOD_US, f"{limit_s:g}", shell.unit)
+    words = (_key(node), round(cpus * PERIOD_US), PERIOD_US, f"{limit_s:g}", shell.unit)
     done = shell.runner.run(script(_LIMIT, *words, *_processes(shell)))
     reply = answer(done, "limiting its CPU", shell.runner.where)
     if reply.get("state") == "gone":
@@ -294,7 +294,7 @@ def undo_on(node: Node, host: Host, earlier: Any = None) -> Proof:
         restored: Proof = manager.undo_on(node, host, earlier)
         return restored
     runner = host.shell().runner
-    done = runner.run(script(_RESTORE, node.name))
+    done = runner.run(script(_RESTORE, _key(node)))
     reply = answer(done, "taking the CPU limit away", runner.where)
     if reply.get("how"):
         raise HostError(f"node `{node.name}` still has a CPU limit: {in_words(reply)}")
@@ -306,7 +306,7 @@ def left_on(node: Node, host: Host) -> str:
     if (manager := _manager(node)) is not None:
         return str(manager.left_on(node, host))
     runner = host.shell().runner
-    done = runner.run(script(_SHOW, node.name))
+    done = runner.run(script(_SHOW, _key(node)))
     reply = answer(done, "looking at the CPU limit", runner.where)
     return in_words(reply) if reply.get("how") else ""
 
@@ -340,6 +340,11 @@ def _by(reply: Answer) -> str:
 def _cpus(reply: Answer, name: str) -> float | None:
     quota, _, period = reply.get(name).partition(" ")
     return int(quota) / int(period) if quota.isdigit() and period.isdigit() else None
+
+
+def _key(node: Node) -> str:
+    """Return what a machine knows the node by: it may have nodes of one name, of other clusters."""
+    return f"{node.name}-{node.address.rpartition(':')[2]}"
 
 
 def _processes(shell: Shell) -> list[int]:

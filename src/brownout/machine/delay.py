@@ -65,7 +65,7 @@ def left_on(node: Node, host: Host) -> str:
         network = host.network()
     except Unsupported:
         return ""
-    return netem.delay_now(network)
+    return netem.delay_now(network) if network.is_ready() else ""
 
 
 def plan(node: Node, host: Host, verb: str) -> str:

@@ -208,7 +208,7 @@ def in_words(delay: dict[str, int], by: str) -> str:
 
 def why_not(network: Network) -> str:
     """Return why what the node sends cannot be slowed; empty if it can."""
-    return _way_out(network)[0]
+    return _way_out(network)[0] if network.is_ready() else ""
 
 
 def slow(

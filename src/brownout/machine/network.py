@@ -28,8 +28,9 @@ class Network:
 
     `undo_after_s` is the limit of a switch where none is given. The `interface` is the one that
     has the node's `address`, if none is named. `way_in` asks how brownout comes to that network,
-    which no fault may cut; None where it does not need it. `leave` takes away what was put there
-    for the scripts, once the network is as it was.
+    which no fault may cut; None where it does not need it. Unless it `is_ready`, the first script
+    has something put there, so nothing is only looked at; `leave` takes that away, once the
+    network is as it was.
     """
 
     node: str
@@ -38,6 +39,7 @@ class Network:
     address: str = ""
     interface: str = ""
     way_in: Callable[[], WayIn] | None = None
+    is_ready: Callable[[], bool] = lambda: True
     leave: Callable[[], None] = lambda: None
 
 

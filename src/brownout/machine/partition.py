@@ -133,6 +133,8 @@ SCRIPTS = {
 
 def why_not(network: Network) -> str:
     """Return why a node of `network` cannot be cut off from others; empty if it can."""
+    if not network.is_ready():
+        return ""
     where = network.runner.where
     reply = answer(network.runner.run(script(_WHY_NOT)), "looking for what cuts a node off", where)
     if missing := reply.all("missing"):
@@ -190,7 +192,7 @@ def left_on(node: Node, host: Host) -> str:
         network = host.network()
     except Unsupported:
         return ""
-    return ", ".join(peers_cut(network))
+    return ", ".join(peers_cut(network)) if network.is_ready() else ""
 
 
 def undo_on(node: Node, host: Host) -> Proof:

@@ -8,6 +8,7 @@ from tests.machine.kubernetes.conftest import SERVER, Make
 from brownout.base.errors import Unsupported
 from brownout.inventory.model import Node
 from brownout.kubernetes.objects import Objects, in_namespace
+from brownout.machine import partition
 from brownout.machine.kubernetes import KubernetesHost
 from brownout.machine.kubernetes.network import PRIVILEGED, manifest
 from brownout.machine.kubernetes.pod import read
@@ -61,6 +62,8 @@ def test_it_is_cut_off_and_joined_again_and_our_pod_is_gone(
 ) -> None:
     host = made({"network_image": "none"}, command=OWN_NETWORK)
     link = partitionable(_link(host).node)
+    assert partition.left_on(link.node, host) == ""
+    assert _ours(objects, namespace) == []  # nothing is made by looking
     proof = link.partition(["198.18.0.9:1"], 60)
     assert proof.evidence["from"] == ["198.18.0.9"]
     assert link.cut_off() == ["198.18.0.9"]

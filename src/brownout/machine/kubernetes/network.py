@@ -20,7 +20,7 @@ from brownout.kubernetes.access import connect
 from brownout.kubernetes.objects import Object, Objects, in_namespace
 from brownout.machine.commands import Completed, answer, script
 from brownout.machine.kubernetes.helper import await_running
-from brownout.machine.kubernetes.location import locate
+from brownout.machine.kubernetes.location import find_pod, locate
 from brownout.machine.kubernetes.pod import Pod
 from brownout.machine.kubernetes.session import PodRunner
 from brownout.machine.kubernetes.spec import KubernetesSpec
@@ -72,7 +72,7 @@ def network(objects: Objects, spec: KubernetesSpec, node: str) -> Network:
             "its machine (hostNetwork)"
         )
     runner = NetworkRunner(spec)
-    return Network(node, runner, spec.undo_after_s, leave=runner.leave)
+    return Network(node, runner, spec.undo_after_s, is_ready=runner.is_ready, leave=runner.leave)
 
 
 @contextmanager
@@ -108,6 +108,12 @@ class NetworkRunner:
         pid = self._process_in(beside, number)
         enter = ["nsenter", f"--target={pid}", "--net", "--", "/bin/sh", "-s"]
         return beside.run(text, timeout_s, enter)
+
+    def is_ready(self) -> bool:
+        """Return whether a pod of ours is there already."""
+        with _objects(self._spec) as objects:
+            pod = find_pod(objects, self._spec)
+            return pod is not None and bool(self._serving(objects, pod))
 
     def leave(self) -> None:
         """Remove our pods beside the node's."""

@@ -268,7 +268,7 @@ def settings(node: str, spec: SshSpec, address: str) -> str:
     log = str((commands.log_file if commands else None) or "")
     config = Path(spec.config_file) if spec.config_file else None
     values = {
-        "node": node,
+        "node": f"{node}-{port}",
         "how": how,
         "value": value,
         "status": status,
