@@ -45,7 +45,7 @@ LONGEST_LIVE := $(patsubst %,tests/%.py,\
 	experiments/test_on_etcd experiments/test_on_atlas experiments/test_partition_over_ssh \
 	faults/test_over_ssh testing/test_plugin experiments/test_stepdown runs/store/test_delivery)
 LONGEST_QUIET := $(patsubst %,tests/%.py,dashboards/test_seen calibration/test_quick \
-	experiments/test_on_shards loadgen/test_known_truth runs/capacity/test_running)
+	experiments/test_on_shards loadgen/test_known_truth runs/capacity/test_whole_steps)
 REDIS = $(shell $(BIN)/python -m brownout.databases.redis.lab.server 2>/dev/null)
 MONGOD = $(shell $(BIN)/python -m brownout.databases.mongodb.lab.mongod 2>/dev/null)
 POSTGRESQL = $(shell $(BIN)/python -m brownout.databases.postgresql.lab.server 2>/dev/null)

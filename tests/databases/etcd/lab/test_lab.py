@@ -14,6 +14,7 @@ from brownout.databases.access import Access
 from brownout.databases.adapter import adapter_for
 from brownout.databases.etcd.adapter import EtcdAdapter
 from brownout.databases.etcd.link import Link
+from brownout.databases.etcd.view import members_by
 from brownout.databases.milestones import still_unmet
 from brownout.databases.start import start
 from brownout.faults import undos
@@ -69,17 +70,19 @@ def test_a_member_whose_data_somebody_else_took_away_is_not_replaced(
 ) -> None:
     with EtcdAdapter(lab_etcd) as adapter:
         (node,) = adapter.targets("random", 1)
-        ids = {member.node: member.detail["member_id"] for member in adapter.members()}
-        faults = Faults(lab_etcd, adapter, EventLog(tmp_path / "events.ndjson"), lambda t: t)
+        ids = {member.detail["member_id"] for member in adapter.members()}
+        log = tmp_path / "events.ndjson"
+        faults = Faults(lab_etcd, adapter, EventLog(log), lambda t: t)
         faults.run("kill_node", node)
         (data,) = adapter.data_directories(node)
         _empty(data)  # as where a disk is not mounted
         try:
             faults.put_back()
-            await_true(
-                lambda: {m.node: m.detail.get("member_id") for m in adapter.members()} == ids,
-                "the same members",
-            )
+            (start_event,) = (e for e in read_events(log) if e.name == "start_node")
+            assert not {"added_member", "removed_member"} & set(start_event.evidence)
+            await_true(lambda: adapter._serving(node), "the others have a leader")
+            listed = members_by(adapter._serving(node)[0])
+            assert {each.id for each in listed} == ids
         finally:
             # Not with its old data: the empty member may have acknowledged later entries of the
             # log, and one that then lacks them ends with a panic of raft.
