@@ -77,6 +77,31 @@ def test_what_came_late_because_brownout_was_stopped_is_not_the_databases_failur
     assert ran.impact["verdict"] != "pass"
 
 
+#: Stops the run for some seconds between two of its steps, where no activity and no pause is.
+STALLING = """
+import os, subprocess, time
+
+def before_activity_control(context, **kwargs):
+    if context["name"] == "wait-until-changed":
+        pid = os.getpid()
+        subprocess.Popen(["sh", "-c", f"kill -STOP {pid}; sleep 4; kill -CONT {pid}"])
+        time.sleep(0.5)
+"""
+
+
+@pytest.mark.matrix
+def test_a_stop_between_two_steps_is_late_as_well(tmp_path: Path) -> None:
+    (tmp_path / "stalling.py").write_text(STALLING)
+    experiment = chaos.quick(chaos.load("node-kill"))
+    stall = {"name": "stall", "provider": {"type": "python", "module": "stalling"}}
+    experiment = {**experiment, "controls": [stall, *experiment["controls"]]}
+    process = chaos.start(experiment, tmp_path, *chaos.GENTLY, env={"PYTHONPATH": str(tmp_path)})
+    ran = chaos.finish(process, tmp_path)
+    late = [event for event in ran.events if event["type"] == "contract"]
+    assert {(event["name"], event["ok"]) for event in late} == {("lateness", False)}, ran.output
+    assert ran.impact["verdict"] != "pass"
+
+
 @pytest.mark.matrix
 def test_a_process_action_that_exits_1_is_never_a_pass(tmp_path: Path) -> None:
     experiment = chaos.quick(chaos.load("node-kill"))

@@ -94,6 +94,7 @@ class Session:
         self.pauses = Pauses(self.interruption.must_stop, self._wait_for_pause, self._pause_is_late)
         self._heartbeat = Heartbeat()
         self._steps: dict[str, float] = {}  # when each that has not ended began
+        self._idle_since: float | None = None  # when the last step ended, if no pause follows
         self._brought_up = self._claimed = False
         self._in_cluster: ClusterClaim | None = None
         self._method = ""  # "", "begun", "ended": where Chaos Toolkit is
@@ -266,7 +267,10 @@ class Session:
         Raises `Refused` with nothing touched where it breaks something and a guard forbids that.
         """
         name = str(activity.get("name"))
-        self._steps[name] = time.monotonic()
+        self._steps[name] = now = time.monotonic()
+        if self._idle_since is not None:  # a stop between two steps delays the fault's end as well
+            self._check_missed(f"the wait before {name}", self._idle_since, now)
+            self._idle_since = None
         if self._undoing:
             self.status.phase = f"putting back: {name}"
         elif self._method == "begun":
@@ -322,10 +326,15 @@ class Session:
         began = self._steps.pop(name, None)
         if began is None:
             return  # it was stopped before it began
-        took_s, missed_s = time.monotonic() - began, self._heartbeat.missed_s(began)
+        self._idle_since = time.monotonic()
+        self._check_missed(name, began, self._idle_since)
+
+    def _check_missed(self, what: str, began: float, ended: float) -> None:
+        """Write that this process was late with `what`, where it did not run for a part of it."""
+        took_s, missed_s = ended - began, self._heartbeat.missed_s(began)
         if is_late(missed_s, took_s - missed_s):
             self._is_late(
-                f"{name} took {took_s:.1f} s, of which brownout itself was stopped or starved for "
+                f"{what} took {took_s:.1f} s, of which brownout itself was stopped or starved for "
                 f"{missed_s:.1f} s"
             )
 
@@ -336,6 +345,7 @@ class Session:
         contract.write(self._log(), Breach(contract.CLUSTER, detail))
 
     def _wait_for_pause(self, where: str, seconds: float) -> None:
+        self._idle_since = None  # the pause itself tells whether it was too long
         self.status.phase = where
         self.status.until(seconds)
 
