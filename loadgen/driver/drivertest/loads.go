@@ -61,7 +61,7 @@ func load(t testing.TB, d driver.Driver, data driver.Dataset) {
 }
 
 // LoadsAreWhole holds for every driver: what is loaded is all there, is used again if it is whole
-// and made anew if it is not, is removed again, and foreign data is never touched.
+// and loaded again if it is not; it is removed afterwards, and foreign data is never touched.
 func LoadsAreWhole(t *testing.T, open func(t *testing.T) Backdoor) {
 	for name, test := range map[string]func(inStore){
 		"a load is read back and cleaned":                      inStore.readBackAndCleaned,

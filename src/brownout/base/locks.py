@@ -76,7 +76,7 @@ class Lock:
 
 
 def is_locked(path: Path) -> bool:
-    """Say whether a process has the lock on `path`; never where there are no locks."""
+    """Return whether a process holds the lock on `path`; False where there is no file locking."""
     try:
         handle = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     except OSError:

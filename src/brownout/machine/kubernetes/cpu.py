@@ -9,8 +9,6 @@ Source: Kubernetes, "Resize CPU and Memory Resources assigned to Containers" (st
 
 import json
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from copy import deepcopy
 from typing import Any
 
@@ -19,9 +17,9 @@ from kubernetes.utils.quantity import parse_quantity
 from brownout.base.errors import HostError, Refused
 from brownout.base.wait import wait_until
 from brownout.inventory.model import Node
-from brownout.kubernetes.access import connect
 from brownout.kubernetes.objects import Object, Objects, in_namespace
 from brownout.machine.host import Host, Proof
+from brownout.machine.kubernetes.location import objects_of
 from brownout.machine.kubernetes.spec import KubernetesSpec
 
 __all__ = ["ANNOTATION", "MEANS", "before", "left_on", "limit", "resized", "undo_on", "why_not"]
@@ -36,7 +34,7 @@ _POLL_S = 0.1
 def why_not(node: Node, host: Host) -> str:
     """Return why the pod cannot be resized and back; empty if it can."""
     spec = _spec(node)
-    with _objects(spec) as objects:
+    with objects_of(spec) as objects:
         pod = _pod(objects, spec)
     if "cpu" in (_own(pod, spec.container).get("resources") or {}).get("limits", {}):
         return ""
@@ -54,7 +52,7 @@ def before(node: Node, host: Host) -> None:
 def limit(node: Node, host: Host, cpus: float, undo_after_s: float | None) -> Proof:
     """Limit it; proven when the kubelet says that the container has this limit."""
     spec = _spec(node)
-    with _objects(spec) as objects:
+    with objects_of(spec) as objects:
         pod = _pod(objects, spec)
         resources = _own(pod, spec.container).get("resources") or {}
         if ANNOTATION not in (pod["metadata"].get("annotations") or {}):
@@ -73,7 +71,7 @@ def limit(node: Node, host: Host, cpus: float, undo_after_s: float | None) -> Pr
 def undo_on(node: Node, host: Host, earlier: Any) -> Proof:
     """Give the container the resources that its pod's annotation names; safe to repeat."""
     spec = _spec(node)
-    with _objects(spec) as objects:
+    with objects_of(spec) as objects:
         times = _resize_back(objects, spec)
     now = time.monotonic()
     sent, seen = times or (now, now)
@@ -83,7 +81,7 @@ def undo_on(node: Node, host: Host, earlier: Any) -> Proof:
 def left_on(node: Node, host: Host) -> str:
     """Return the limit in words, where the pod bears our annotation."""
     spec = _spec(node)
-    with _objects(spec) as objects:
+    with objects_of(spec) as objects:
         pod = objects.find(in_namespace(spec.namespace, "pods", spec.pod))
     if pod is None or ANNOTATION not in (pod["metadata"].get("annotations") or {}):
         return ""
@@ -187,12 +185,3 @@ def _why(pod: Object) -> str:
 def _spec(node: Node) -> KubernetesSpec:
     assert isinstance(node.host, KubernetesSpec)
     return node.host
-
-
-@contextmanager
-def _objects(spec: KubernetesSpec) -> Iterator[Objects]:
-    client = connect(spec)
-    try:
-        yield Objects(client)
-    finally:
-        client.close()

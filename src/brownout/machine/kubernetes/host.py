@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 from brownout.base.errors import ConfigurationError, HostError, Refused, after_effect
 from brownout.inventory.model import HostSpec, Node
-from brownout.kubernetes.access import connect
 from brownout.kubernetes.objects import Object, Objects, in_namespace
 from brownout.machine import address_proof, files, server_directory, signals
 from brownout.machine.commands import Runner
@@ -17,7 +16,7 @@ from brownout.machine.host import Connection, ProcessState, Proof, Shell, StopMo
 from brownout.machine.kubernetes import calls, hold, start, stop, storage
 from brownout.machine.kubernetes import network as networks
 from brownout.machine.kubernetes.helper import helper
-from brownout.machine.kubernetes.location import Located, find_pod, locate
+from brownout.machine.kubernetes.location import Located, find_pod, locate, objects_of
 from brownout.machine.kubernetes.objections import objections
 from brownout.machine.kubernetes.pod import HELD, Pod
 from brownout.machine.kubernetes.session import PodRunner
@@ -48,12 +47,12 @@ class KubernetesHost:
     @property
     def machine(self) -> str:
         """Which file system: the pod's own; what claims it shares a wipe looks at."""
-        with self._objects() as objects:
+        with objects_of(self._spec) as objects:
             return f"pod {self._spec.namespace}/{self._spec.pod} at {objects.server}"
 
     def running(self) -> ProcessState:
         """Return whether the database's process exists, and whether it is paused."""
-        with self._objects() as objects:
+        with objects_of(self._spec) as objects:
             located = locate(objects, self._spec)
         if located.process is None:
             return ProcessState(False, evidence=self._evidence(located, process="gone"))
@@ -64,28 +63,28 @@ class KubernetesHost:
 
     def serves(self, connection: Connection) -> bool | None:
         """Return whether the process in the pod has the other end of `connection`."""
-        with self._objects() as objects:
+        with objects_of(self._spec) as objects:
             process = locate(objects, self._spec).process
         pids = [] if process is None else [process.pid]
         return address_proof.holds(self._runner(), pids, connection)
 
     def shell(self) -> Shell:
         """Return what runs scripts in the pod's container, and the database's process there."""
-        with self._objects() as objects:
+        with objects_of(self._spec) as objects:
             process = locate(objects, self._spec).process
         undo_after_s, others = self._spec.undo_after_s, self._spec.server_directory
         return Shell(self._name, self._runner(), process, undo_after_s, server_directory=others)
 
     def network(self) -> Network:
         """Return the pod's own network, which a privileged pod beside it changes."""
-        with self._objects() as objects:
+        with objects_of(self._spec) as objects:
             return networks.network(objects, self._spec, self._name)
 
     def stop(self, mode: StopMode) -> Proof:
         """End the pod and keep it from coming back: with its grace (`clean`), or none (`kill`)."""
         if mode not in ("clean", "kill"):
             raise ConfigurationError(f"stop mode: found {mode!r}, wanted clean or kill")
-        with self._objects() as objects:
+        with objects_of(self._spec) as objects:
             located = locate(objects, self._spec)
             if located.process is None and located.pod is not None and located.pod.held:
                 return self._already(located)
@@ -101,7 +100,7 @@ class KubernetesHost:
 
     def pause(self, undo_after_s: float | None = None) -> Proof:
         """Freeze every thread by SIGSTOP from within; a shell in the container undoes it."""
-        with self._objects() as objects:
+        with objects_of(self._spec) as objects:
             located = locate(objects, self._spec)
             if located.process is not None and located.process.paused:
                 return self._already(located)
@@ -122,7 +121,7 @@ class KubernetesHost:
 
     def resume(self) -> Proof:
         """Resume it by SIGCONT."""
-        with self._objects() as objects:
+        with objects_of(self._spec) as objects:
             located = locate(objects, self._spec)
             if located.process is None:
                 raise HostError(
@@ -137,7 +136,7 @@ class KubernetesHost:
 
     def start(self) -> Proof:
         """Release a held pod, and wait until its controller's new one runs the database."""
-        with self._objects() as objects:
+        with objects_of(self._spec) as objects:
             located = locate(objects, self._spec)
             pod = located.pod
             if pod is not None and not pod.deleting and HELD in pod.finalizers:
@@ -153,7 +152,7 @@ class KubernetesHost:
     def check_wipe(self, directories: Sequence[Path]) -> None:
         """Ask everything that speaks against emptying `directories`, but whether it runs."""
         targets = named(self._name, directories)
-        with self._objects() as objects:
+        with objects_of(self._spec) as objects:
             pod = find_pod(objects, self._spec)
             if pod is None:
                 raise Refused(f"node `{self._name}` is not wiped: its pod is not there")
@@ -169,7 +168,7 @@ class KubernetesHost:
         finishing: bool = False,
     ) -> Proof:
         """Empty directories of a held pod's own claims, all checked before one is touched."""
-        with self._objects() as objects:
+        with objects_of(self._spec) as objects:
             pod = find_pod(objects, self._spec)
             if pod is None or not pod.held or not pod.ended:
                 state = "is not there" if pod is None else "runs, or was not stopped by us"
@@ -182,7 +181,7 @@ class KubernetesHost:
 
     def would(self, act: str, directories: Sequence[Path] = ()) -> str:
         """Return the calls that `act` would be; raises `Refused` where it would be refused."""
-        with self._objects() as objects:
+        with objects_of(self._spec) as objects:
             located = locate(objects, self._spec)
             if act in ("stop", "kill", "pause") and not (
                 located.pod is not None and located.pod.held
@@ -215,20 +214,12 @@ class KubernetesHost:
 
     def footprint(self, variables: Sequence[str] = ()) -> Footprint | None:
         """Return what the process in the container shows of itself there."""
-        with self._objects() as objects:
+        with objects_of(self._spec) as objects:
             process = locate(objects, self._spec).process
         pids = [] if process is None else [process.pid]
         if pids and self._spec.server_directory is not None:
             pids += server_directory.pids(self._runner(), self._spec.server_directory)
         return footprint(self._runner(), pids, variables)
-
-    @contextmanager
-    def _objects(self) -> Iterator[Objects]:
-        client = connect(self._spec)
-        try:
-            yield Objects(client)
-        finally:
-            client.close()
 
     def _runner(self) -> PodRunner:
         return PodRunner(self._spec, self._spec.pod, self._spec.container)
@@ -236,7 +227,7 @@ class KubernetesHost:
     @contextmanager
     def _somewhere(self) -> Iterator[Runner]:
         """Yield what sees the node's files: its container, or a helper where that has ended."""
-        with self._objects() as objects:
+        with objects_of(self._spec) as objects:
             pod = find_pod(objects, self._spec)
             if pod is not None and pod.held and pod.ended:
                 with helper(objects, self._spec, pod) as runner:

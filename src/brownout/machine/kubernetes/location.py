@@ -1,9 +1,12 @@
 """Which process is the node's: the pod by the API, the process by its program in the container."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from brownout.base.errors import ConfigurationError, HostError
 from brownout.base.wait import wait_until
+from brownout.kubernetes.access import connect
 from brownout.kubernetes.objects import Objects, in_namespace
 from brownout.machine.commands import answer, script
 from brownout.machine.kubernetes import pod as pods
@@ -12,7 +15,7 @@ from brownout.machine.kubernetes.session import PodRunner
 from brownout.machine.kubernetes.spec import KubernetesSpec
 from brownout.machine.processes import DESCRIBE, FUNCTIONS, Process, described
 
-__all__ = ["Located", "find_pod", "locate"]
+__all__ = ["Located", "find_pod", "locate", "objects_of"]
 
 #: The API's word for a container that ended lags behind for about so long.
 _LAG_S = 10.0
@@ -31,6 +34,16 @@ class Located:
 
     pod: Pod | None
     process: Process | None = None
+
+
+@contextmanager
+def objects_of(spec: KubernetesSpec) -> Iterator[Objects]:
+    """Yield the objects of the API server that has the node's pod, by a connection of our own."""
+    client = connect(spec)
+    try:
+        yield Objects(client)
+    finally:
+        client.close()
 
 
 def find_pod(objects: Objects, spec: KubernetesSpec) -> Pod | None:

@@ -11,16 +11,13 @@ that, it stays until its deadline, since the switch that undoes the fault runs i
 removes it with the node's pod.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from secrets import token_hex
 
 from brownout.base.errors import HostError, Unsupported
-from brownout.kubernetes.access import connect
 from brownout.kubernetes.objects import Object, Objects, in_namespace
 from brownout.machine.commands import Completed, answer, script
 from brownout.machine.kubernetes.helper import await_running
-from brownout.machine.kubernetes.location import find_pod, locate
+from brownout.machine.kubernetes.location import find_pod, locate, objects_of
 from brownout.machine.kubernetes.pod import Pod
 from brownout.machine.kubernetes.session import PodRunner
 from brownout.machine.kubernetes.spec import KubernetesSpec
@@ -75,15 +72,6 @@ def network(objects: Objects, spec: KubernetesSpec, node: str) -> Network:
     return Network(node, runner, spec.undo_after_s, is_ready=runner.is_ready, leave=runner.leave)
 
 
-@contextmanager
-def _objects(spec: KubernetesSpec) -> Iterator[Objects]:
-    client = connect(spec)
-    try:
-        yield Objects(client)
-    finally:
-        client.close()
-
-
 class NetworkRunner:
     """Runs scripts in the network of the node's pod."""
 
@@ -97,7 +85,7 @@ class NetworkRunner:
 
     def run(self, text: str, timeout_s: float = 30.0) -> Completed:
         """Run a script there and wait for its end."""
-        with _objects(self._spec) as objects:
+        with objects_of(self._spec) as objects:
             located = locate(objects, self._spec)
             if located.pod is None or located.process is None:
                 raise HostError(f"{self.where} is not there: {self._spec.program} does not run")
@@ -111,13 +99,13 @@ class NetworkRunner:
 
     def is_ready(self) -> bool:
         """Return whether a pod of ours is there already."""
-        with _objects(self._spec) as objects:
+        with objects_of(self._spec) as objects:
             pod = find_pod(objects, self._spec)
             return pod is not None and bool(self._serving(objects, pod))
 
     def leave(self) -> None:
         """Remove our pods beside the node's."""
-        with _objects(self._spec) as objects:
+        with objects_of(self._spec) as objects:
             located = locate(objects, self._spec)
             if located.pod is not None:
                 for name, uid in self._serving(objects, located.pod):
