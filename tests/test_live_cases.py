@@ -104,6 +104,8 @@ LABS = {
     "lab-aerospike-racks": RACK,
     "lab-atlas": ON_ATLAS,
     "lab-etcd": ON_ETCD,
+    "lab-etcd-disk": "infra/lab/test_file_systems_of_a_lab.py::"
+    "test_a_lab_whose_maker_was_killed_is_made_anew_with_its_file_systems",
     "lab-etcd-majority": "databases/etcd/lab/test_lab.py::"
     "test_without_a_quorum_no_member_leads_and_with_one_again_all_is_whole",
     "lab-etcd-partition": REPLACED_WHEN_CUT_OFF,
@@ -129,10 +131,12 @@ LABS = {
     "lab-postgresql-sync": "databases/postgresql/lab/test_lab.py::"
     "test_a_synchronous_lab_has_a_replica_that_commits_wait_for",
 }
-#: Labs that fetch what they run, or take gigabytes and minutes: all that runs on them is `matrix`.
+#: Labs that fetch what they run, or take gigabytes and minutes, or do what another one shows: all
+#: that runs on them is `matrix`.
 HEAVY = {
     *("lab-cassandra", "lab-cassandra-partition", "lab-cassandra-secure"),
     "lab-postgresql-patroni3",
+    *("lab-cassandra-disk", "lab-mongodb-disk", "lab-postgresql-disk", "lab-redis-disk"),
 }
 #: Labs that are mocks, on which nothing is broken: a load on one is `matrix`.
 MOCKS = {"lab-couchbase"}

@@ -10,7 +10,7 @@ from brownout.base.errors import (
     HostError,
     UndoFailed,
 )
-from brownout.databases.lab import network, proxies
+from brownout.databases.lab import file_systems, network, proxies
 from brownout.databases.lab.engine import Progress, engine_of, kind_of
 from brownout.infra.lab.inspect import Condition, condition, recorded
 from brownout.infra.lab.repair import mend
@@ -75,7 +75,9 @@ def down(lab: str | Cluster = usual.CLUSTER, *, progress: Progress = _silent) ->
     """
     name = lab.name if isinstance(lab, Cluster) else _name(lab)
     with labs.locked(name, lambda: progress("waiting for another brownout")):
-        existed = condition(name) != "down" or bool(network.left(labs.directory(name)))
+        directory = labs.directory(name)
+        left = [*network.left(directory), *file_systems.left(directory)]
+        existed = condition(name) != "down" or bool(left)
         if existed:
             progress(f"taking {name} down")
             _remove(name)
@@ -176,6 +178,7 @@ def _mended(name: str, members: int | None, progress: Progress) -> Cluster:
 def _remove(name: str) -> None:
     """End a lab's processes, each one tried even if another fails, and remove its directory."""
     cluster = recorded(name)
+    file_systems.thaw(labs.directory(name))
     if cluster is not None:
         kind_of(cluster).stop(labs.directory(name))
     failures = []
@@ -188,4 +191,5 @@ def _remove(name: str) -> None:
         raise UndoFailed(f"the lab `{name}` is not down: {'; '.join(failures)}")
     proxies.stop(labs.directory(name))
     network.remove(labs.directory(name))
+    file_systems.remove(labs.directory(name))
     labs.forget(name)

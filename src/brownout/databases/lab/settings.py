@@ -6,10 +6,21 @@ from pydantic import Field, model_validator
 
 from brownout.inventory.model import LabSpec
 
-__all__ = ["NetworkedLab", "SlowableLab"]
+__all__ = ["DiskLab", "NetworkedLab", "SlowableLab"]
 
 
-class NetworkedLab(LabSpec):
+class DiskLab(LabSpec):
+    """A lab whose engine can give each node's data a file system of its own."""
+
+    own_file_systems: Annotated[
+        bool, Field(description="each node's data on one of its own, for faults of disks; root")
+    ] = False
+    file_system_mb: Annotated[
+        int, Field(ge=64, le=65_536, description="size of such a file system, a sparse file")
+    ] = 1024
+
+
+class NetworkedLab(DiskLab):
     """A lab whose engine can give each node a network of its own."""
 
     network_namespaces: Annotated[

@@ -13,6 +13,7 @@ from brownout.databases.cassandra.lab.configuration import Place, cassandra_yaml
 from brownout.databases.cassandra.lab.settings import CassandraLab
 from brownout.databases.cassandra.settings import properties_in
 
+HOME = Path("/lab/n1")
 PLACES = {n: Place(f"127.0.0.{n}", 9000 + n, 7000 + n, 7100 + n) for n in (1, 2, 3)}
 SPEC = CassandraLab(engine="cassandra")
 
@@ -119,7 +120,7 @@ def test_an_installation_that_was_named_is_taken_or_refused(
 
 def test_a_cluster_begins_with_seeds_only_and_none_is_its_own_once_it_is_formed() -> None:
     new, formed = (
-        yaml.safe_load(cassandra_yaml(SPEC, "lab", 2, PLACES, Path("/lab/n2"), each))
+        yaml.safe_load(cassandra_yaml(SPEC, "lab", 2, PLACES, HOME, HOME / "data", each))
         for each in (False, True)
     )
     seeds = [text["seed_provider"][0]["parameters"][0]["seeds"] for text in (new, formed)]
@@ -128,14 +129,14 @@ def test_a_cluster_begins_with_seeds_only_and_none_is_its_own_once_it_is_formed(
         "127.0.0.1:7001,127.0.0.3:7003",
     ]
     assert (formed["native_transport_port"], formed["storage_port"]) == (9002, 7002)
-    assert formed["hints_directory"] == "/lab/n2/data/hints"
+    assert formed["hints_directory"] == "/lab/n1/data/hints"
     assert "authenticator" not in formed
 
 
 def test_a_node_of_a_formed_cluster_replaces_itself_if_it_has_no_data(tmp_path: Path) -> None:
     (tmp_path / "jamm-0.4.0.jar").touch()
     new, formed = (
-        properties_in(jvm_arguments(SPEC, PLACES[1], Path("/a lab/n1"), tmp_path, each))
+        properties_in(jvm_arguments(SPEC, PLACES[1], HOME, HOME / "data", tmp_path, each))
         for each in (False, True)
     )
     assert "replace_address_first_boot" not in new
@@ -144,7 +145,7 @@ def test_a_node_of_a_formed_cluster_replaces_itself_if_it_has_no_data(tmp_path: 
 
 def test_a_secure_node_wants_a_certificate_and_a_login() -> None:
     spec = CassandraLab(engine="cassandra", secure=True)
-    said = yaml.safe_load(cassandra_yaml(spec, "lab", 1, PLACES, Path("/lab/n1"), True))
+    said = yaml.safe_load(cassandra_yaml(spec, "lab", 1, PLACES, HOME, HOME / "data", True))
     assert said["authenticator"] == "PasswordAuthenticator"
     assert said["client_encryption_options"]["require_client_auth"]
     assert said["client_encryption_options"]["truststore"] == "/lab/tls/ca.pem"

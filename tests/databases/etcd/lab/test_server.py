@@ -35,7 +35,8 @@ def test_one_on_the_path_is_taken_before_that_of_the_checkout(
 def test_a_member_knows_the_others_and_forgets_old_versions() -> None:
     ports = {1: Ports("127.0.0.1", 1001, 1002), 2: Ports("127.0.0.1", 2001, 2002)}
     spec = EtcdLab(engine="etcd", members=2)
-    said = yaml.safe_load(configuration(spec, "lab-etcd", 2, ports, Path("/lab/n2")))
+    text = configuration(spec, "lab-etcd", 2, ports, Path("/lab/n2"), Path("/lab/n2/data"))
+    said = yaml.safe_load(text)
     assert said["initial-cluster"] == "n1=http://127.0.0.1:1002,n2=http://127.0.0.1:2002"
     assert said["advertise-client-urls"] == "http://127.0.0.1:2001"
     assert (said["heartbeat-interval"], said["election-timeout"]) == (100, 1000)

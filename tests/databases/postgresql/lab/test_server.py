@@ -16,6 +16,8 @@ from brownout.databases.postgresql.lab.server import (
 )
 from brownout.databases.postgresql.lab.settings import PostgresqlLab
 
+HOME = Path("/lab/n2")
+
 
 def test_the_one_that_was_named_is_not_silently_replaced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -67,7 +69,7 @@ def _anywhere(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def said(**settings: object) -> dict[str, object]:
     spec = PostgresqlLab.model_validate({"engine": "postgresql", **settings})
-    text = configuration(spec, "lab", 2, Ports(1, 2), "127.0.0.1:3", Path("/lab/n2"), "s3cr3t")
+    text = configuration(spec, "lab", 2, Ports(1, 2), "127.0.0.1:3", HOME, HOME / "data", "s3cr3t")
     found: dict[str, object] = yaml.safe_load(text)
     return found
 

@@ -12,6 +12,8 @@ from brownout.databases.redis.lab import server
 from brownout.databases.redis.lab.server import Ports, configuration, find_redis
 from brownout.databases.redis.lab.settings import RedisLab
 
+PORTS = Ports("127.0.0.1", 1001, 1002)
+
 
 def program(at: Path, version: str) -> Path:
     at.write_text(f"#!/bin/sh\necho 'Redis server v={version} sha=0:0'\n")
@@ -65,7 +67,7 @@ def test_the_server_of_a_wheel_is_found_and_started_only_if_it_is_the_pinned_one
 
 def test_a_node_keeps_its_own_data_and_its_command_line() -> None:
     said = configuration(
-        RedisLab(engine="redis"), Ports("127.0.0.1", 1001, 1002), Path("/lab/s1n1"), ""
+        RedisLab(engine="redis"), PORTS, Path("/lab/s1n1"), Path("/lab/s1n1/data"), ""
     )
     for line in ("port 1001", "cluster-port 1002", "dir /lab/s1n1/data", "set-proc-title no",
                  "cluster-node-timeout 1500", "appendonly yes"):  # fmt: skip
@@ -75,9 +77,8 @@ def test_a_node_keeps_its_own_data_and_its_command_line() -> None:
 
 def test_a_secure_node_has_no_plain_port_and_no_default_user() -> None:
     spec = RedisLab(engine="redis", secure=True)
-    said = configuration(
-        spec, Ports("127.0.0.1", 1001, 1002), Path("/lab/s1n1"), "s3cr3t"
-    ).splitlines()
+    home = Path("/lab/s1n1")
+    said = configuration(spec, PORTS, home, home / "data", "s3cr3t").splitlines()
     assert {"port 0", "tls-port 1001", "tls-cluster yes", "user default off"} <= set(said)
     assert "masterauth s3cr3t" in said
 

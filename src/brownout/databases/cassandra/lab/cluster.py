@@ -13,7 +13,7 @@ from brownout.databases.cassandra.lab import configuration, server
 from brownout.databases.cassandra.lab.configuration import USER, Place
 from brownout.databases.cassandra.lab.settings import CassandraLab
 from brownout.databases.cassandra.link import LOGIN, Link
-from brownout.databases.lab import network, tls
+from brownout.databases.lab import file_systems, network, tls
 from brownout.databases.lab.engine import Progress
 from brownout.databases.lab.milestones import await_milestone
 from brownout.databases.lab.ports import reserve_ports
@@ -53,17 +53,20 @@ def lay_out(cluster: Cluster, spec: CassandraLab, directory: Path) -> Cluster:
         tls.keep(directory / "tls" / "password", password.encode())
         auth = Auth(username=USER, password=SecretStr(password))
         connection = connection.model_copy(update={"tls": certificates, "auth": auth})
+    data = file_systems.places(directory, names, spec)
     nodes = []
     for number, at in places.items():
         home = directory / f"n{number}"
         for kind in ("data", "commitlog", "hints", "saved_caches"):
-            (home / "data" / kind).mkdir(parents=True, mode=0o700)
+            (data[home.name] / kind).mkdir(mode=0o700)
         (home / "rackdc.properties").write_text(configuration.rack(spec, number), encoding="utf-8")
         (home / "logback.xml").write_text(configuration.logging(), encoding="utf-8")
         for formed, ends in ((False, ""), (True, ".formed")):
-            text = configuration.cassandra_yaml(spec, cluster.name, number, places, home, formed)
+            text = configuration.cassandra_yaml(
+                spec, cluster.name, number, places, home, data[home.name], formed
+            )
             (home / f"{_YAML}{ends}").write_text(text, encoding="utf-8")
-            text = configuration.jvm_arguments(spec, at, home, jars, formed)
+            text = configuration.jvm_arguments(spec, at, home, data[home.name], jars, formed)
             (home / f"{_ARGUMENTS}{ends}").write_text(text, encoding="utf-8")
         nodes.append(_node(number, at, homes[home.name].namespace, home, java, spec))
     update = {"nodes": tuple(nodes), "spares": (), "connection": connection, "lab": spec}

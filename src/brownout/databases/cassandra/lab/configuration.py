@@ -47,9 +47,10 @@ def cassandra_yaml(
     number: int,
     places: Mapping[int, Place],
     home: Path,
+    data: Path,
     formed: bool,
 ) -> str:
-    """Return the cassandra.yaml of node `number` of the nodes at `places`.
+    """Return the cassandra.yaml of node `number` of the nodes at `places`, with its `data` there.
 
     In a new cluster every node is a seed, so none waits for another. Once it is `formed`, no node
     is a seed in its own file, because a seed would not copy the data that it lost.
@@ -67,10 +68,10 @@ def cassandra_yaml(
         "rpc_address": own.host,
         "native_transport_port": own.client,
         "storage_port": own.storage,
-        "data_file_directories": [str(home / "data" / "data")],
-        "commitlog_directory": str(home / "data" / "commitlog"),
-        "hints_directory": str(home / "data" / "hints"),
-        "saved_caches_directory": str(home / "data" / "saved_caches"),
+        "data_file_directories": [str(data / "data")],
+        "commitlog_directory": str(data / "commitlog"),
+        "hints_directory": str(data / "hints"),
+        "saved_caches_directory": str(data / "saved_caches"),
         "commitlog_sync": "periodic",
         "commitlog_sync_period": "1000ms",
         "hints_flush_period": "1000ms",
@@ -98,7 +99,9 @@ def cassandra_yaml(
     return yaml.safe_dump(settings, sort_keys=False)
 
 
-def jvm_arguments(spec: CassandraLab, at: Place, home: Path, jars: Path, formed: bool) -> str:
+def jvm_arguments(
+    spec: CassandraLab, at: Place, home: Path, data: Path, jars: Path, formed: bool
+) -> str:
     """Return the argument file of one node's JVM.
 
     Once the cluster is `formed`, a node without data replaces itself, and a node with data starts
@@ -113,7 +116,7 @@ def jvm_arguments(spec: CassandraLab, at: Place, home: Path, jars: Path, formed:
         str(jars / "*"),
         f"-Dcassandra.config=file://{home / 'cassandra.yaml'}",
         f"-Dcassandra-rackdc.properties=file://{home / 'rackdc.properties'}",
-        f"-Dcassandra.storagedir={home / 'data'}",
+        f"-Dcassandra.storagedir={data}",
         f"-Dcassandra.jmx.local.port={at.jmx}",
         f"-Dcassandra.ring_delay_ms={spec.ring_delay_ms}",
         f"-Dlogback.configurationFile={home / 'logback.xml'}",

@@ -5,7 +5,7 @@ from pathlib import Path
 from brownout.databases.etcd.adapter import EtcdAdapter
 from brownout.databases.etcd.lab.server import Ports, configuration, find_etcd
 from brownout.databases.etcd.lab.settings import EtcdLab
-from brownout.databases.lab import network, tls
+from brownout.databases.lab import file_systems, network, tls
 from brownout.databases.lab.engine import Progress
 from brownout.databases.lab.milestones import await_milestone
 from brownout.databases.lab.network import Place
@@ -36,11 +36,11 @@ def lay_out(cluster: Cluster, spec: EtcdLab, directory: Path) -> Cluster:
         hosts = {name: place.address for name, place in places.items()}
         certificates = tls.issue(directory, cluster.name, hosts)
         connection = connection.model_copy(update={"tls": certificates})
+    data = file_systems.places(directory, names, spec)
     nodes = []
     for number, at in ports.items():
         home = directory / f"n{number}"
-        (home / "data").mkdir(parents=True, mode=0o700)
-        text = configuration(spec, cluster.name, number, ports, home)
+        text = configuration(spec, cluster.name, number, ports, home, data[home.name])
         (home / _FILE).write_text(text, encoding="utf-8")
         nodes.append(_node(number, at, places[home.name], home, etcd, spec))
     update = {"nodes": tuple(nodes), "spares": (), "connection": connection, "lab": spec}

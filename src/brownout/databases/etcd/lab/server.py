@@ -52,14 +52,17 @@ def find_etcd() -> Path:
 
 
 def configuration(
-    spec: EtcdLab, name: str, number: int, ports: Mapping[int, Ports], home: Path
+    spec: EtcdLab, name: str, number: int, ports: Mapping[int, Ports], home: Path, data: Path
 ) -> str:
-    """Return the text of the etcd.yaml of member `number` of those with these `ports`."""
+    """Return the text of the etcd.yaml of member `number` of those with these `ports`.
+
+    It keeps its files in `home`, and its `data` where that says.
+    """
     scheme, own = "https" if spec.secure else "http", ports[number]
     peers = [f"n{n}={scheme}://{at.host}:{at.peer}" for n, at in sorted(ports.items())]
     settings: dict[str, Any] = {
         "name": f"n{number}",
-        "data-dir": str(home / "data"),
+        "data-dir": str(data),
         "listen-client-urls": f"{scheme}://{own.host}:{own.client}",
         "advertise-client-urls": f"{scheme}://{own.host}:{own.client}",
         "listen-peer-urls": f"{scheme}://{own.host}:{own.peer}",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from brownout.base.errors import ClusterError, HostError
 from brownout.base.wait import wait_until
-from brownout.databases.lab import network, proxies
+from brownout.databases.lab import file_systems, network, proxies
 from brownout.databases.lab.engine import Progress
 from brownout.databases.lab.milestones import await_milestone
 from brownout.databases.lab.ports import reserve_ports
@@ -39,12 +39,13 @@ def lay_out(cluster: Cluster, spec: ReplicaSetLab, directory: Path) -> Cluster:
     mongod = find_mongod()
     names = [f"n{number}" for number in range(1, spec.members + spec.spares + 1)]
     more = security.lay_out(directory, cluster.name, names) if spec.secure else {}
+    data = file_systems.places(directory, names, spec)
     nodes = []
     for index, (name, where) in enumerate(_wheres(spec, directory, names).items()):
         home = directory / name
-        data = home / "data"
-        data.mkdir(parents=True)
-        text = configuration(spec, cluster.name, where.listens, home, data, more.get(name, {}))
+        text = configuration(
+            spec, cluster.name, where.listens, home, data[name], more.get(name, {})
+        )
         (home / "mongod.conf").write_text(text, encoding="utf-8")
         nodes.append(
             _node(

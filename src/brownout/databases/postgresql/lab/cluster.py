@@ -6,7 +6,7 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from brownout.base.errors import ClusterError
-from brownout.databases.lab import tls
+from brownout.databases.lab import file_systems, tls
 from brownout.databases.lab.engine import Progress
 from brownout.databases.lab.milestones import await_milestone
 from brownout.databases.lab.ports import reserve_ports
@@ -54,13 +54,14 @@ def lay_out(cluster: Cluster, spec: PostgresqlLab, directory: Path) -> Cluster:
         trusted = Tls(ca_file=certificates.ca_file)  # clients log in by password
         auth = Auth(username="postgres", password=SecretStr(password))
         connection = connection.model_copy(update={"tls": trusted, "auth": auth})
+    data = file_systems.places(directory, [f"n{number}" for number in ports], spec)
     nodes = []
     for number, at in ports.items():
         home = directory / f"n{number}"
-        (home / "data").mkdir(parents=True, mode=0o700)
-        text = configuration(spec, cluster.name, number, at, where, home, password)
+        own_data = data[home.name]
+        text = configuration(spec, cluster.name, number, at, where, home, own_data, password)
         tls.keep(home / _FILE, text.encode())
-        nodes.append(_node(number, at, home, patroni, spec))
+        nodes.append(_node(number, at, home, own_data, patroni, spec))
     update = {"nodes": tuple(nodes), "spares": (), "connection": connection, "lab": spec}
     return cluster.model_copy(update=update)
 
@@ -80,14 +81,19 @@ def await_whole(cluster: Cluster, progress: Progress) -> None:
 
 
 def _node(
-    number: int, at: Ports, home: Path, patroni: tuple[str, ...], spec: PostgresqlLab
+    number: int,
+    at: Ports,
+    home: Path,
+    data: Path,
+    patroni: tuple[str, ...],
+    spec: PostgresqlLab,
 ) -> Node:
     host = ProcessSpec(
         config_file=home / _FILE,
         pid_file=home / "patroni.pid",
         log_file=home / "patroni.log",
         working_directory=home,
-        server_directory=home / "data",
+        server_directory=data,
         unprivileged=True,
         command=(*patroni, str(home / _FILE)),
     )

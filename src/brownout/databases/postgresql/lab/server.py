@@ -83,9 +83,16 @@ def find_patroni() -> tuple[str, ...]:
 
 
 def configuration(
-    spec: PostgresqlLab, name: str, number: int, at: Ports, store: str, home: Path, password: str
+    spec: PostgresqlLab,
+    name: str,
+    number: int,
+    at: Ports,
+    store: str,
+    home: Path,
+    data: Path,
+    password: str,
 ) -> str:
-    """Return the text of the patroni.yml of member `number`, which keeps its files in `home`.
+    """Return the text of the patroni.yml of member `number`: its files in `home`, its `data` there.
 
     `store` is the address of etcd; without a `password` everybody on loopback is let in.
     """
@@ -118,7 +125,7 @@ def configuration(
         "postgresql": {
             "listen": f"127.0.0.1:{at.server}",
             "connect_address": f"127.0.0.1:{at.server}",
-            "data_dir": str(home / "data"),
+            "data_dir": str(data),
             "bin_dir": str(find_postgres(spec.secure)),
             "pgpass": str(home / "pgpass"),
             "basebackup": [{"checkpoint": "fast"}],

@@ -4,12 +4,12 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from brownout.inventory.model import LabSpec
+from brownout.databases.lab.settings import DiskLab
 
 __all__ = ["PostgresqlLab"]
 
 
-class PostgresqlLab(LabSpec):
+class PostgresqlLab(DiskLab):
     """Members of one cluster under Patroni."""
 
     engine: Literal["postgresql"]

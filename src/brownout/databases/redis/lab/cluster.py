@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from brownout.base.errors import ClusterError
 from brownout.base.wait import wait_until
 from brownout.databases.access import by_password
-from brownout.databases.lab import network, tls
+from brownout.databases.lab import file_systems, network, tls
 from brownout.databases.lab.engine import Progress
 from brownout.databases.lab.milestones import await_milestone
 from brownout.databases.lab.network import Place
@@ -43,13 +43,14 @@ def lay_out(cluster: Cluster, spec: RedisLab, directory: Path) -> Cluster:
     nodes: list[Node] = []
     names = [(s, f"{s}n{n}") for s in spec.shard_names for n in range(1, spec.members + 1)]
     places = network.places(directory, [name for _, name in names], spec.network_namespaces)
+    data = file_systems.places(directory, [name for _, name in names], spec)
     free = reserve_ports(2 * len(names), directory)
     password = secrets.token_hex(16) if spec.secure else ""
     for index, (shard, name) in enumerate(names):
         place, home = places[name], directory / name
         ports = Ports(place.address, *free[2 * index : 2 * index + 2])
-        (home / "data").mkdir(parents=True, mode=0o700)
-        tls.keep(home / _FILE, configuration(spec, ports, home, password).encode())
+        text = configuration(spec, ports, home, data[name], password)
+        tls.keep(home / _FILE, text.encode())
         nodes.append(_node(name, shard, ports, place, home, redis))
     hosts = tuple(node.address for node in nodes)
     own = cluster.connection

@@ -59,13 +59,13 @@ def _problem(program: Path) -> str | None:
     return wrong or programs.problem(program, _SAYS, "a Redis 7 or later")
 
 
-def configuration(spec: RedisLab, ports: Ports, home: Path, password: str) -> str:
-    """Return the text of the redis.conf of the node in `home`."""
+def configuration(spec: RedisLab, ports: Ports, home: Path, data: Path, password: str) -> str:
+    """Return the text of the redis.conf of the node in `home`, which keeps its `data` there."""
     lines = [
         f"bind {ports.host}",
         # Only this machine reaches a lab, also where its nodes have a network of their own.
         "protected-mode no",
-        f"dir {home / 'data'}",
+        f"dir {data}",
         "cluster-enabled yes",
         f"cluster-port {ports.bus}",
         f"cluster-node-timeout {spec.node_timeout_ms}",
