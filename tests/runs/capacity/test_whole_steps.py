@@ -37,11 +37,12 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Any:
 def test_a_known_capacity_is_found_within_a_few_percent(target: Any, tmp_path: Path) -> None:
     kept, said = Steps(tmp_path / "steps.ndjson"), list[Step]()
     # A breach takes a queue of 0.1 s to show: in 3 s one of 3 % of the rate has grown so long.
-    settings = Settings(480, factor=1.6, precision=0.05, again=0)
+    settings = Settings(480, factor=1.6, precision=0.05)
     found = Hunt("whole", settings, kept, steps_on(target, tmp_path).make, said.append).run()
     assert found.rate is not None
     assert 0.93 * CAPACITY <= found.rate <= 1.05 * CAPACITY
-    assert (found.bound, found.confirmed) == ("exact", True)
+    late = any(step.verdict == "limited" for step in said)
+    assert (found.bound, found.confirmed) == ("at least" if late else "exact", True)
     assert kept.read() == said
     assert search_after(settings, kept.read(), "whole").next() is None
 
