@@ -9,7 +9,12 @@ from tests.measure.signals import make_series
 from tests.measure.views import data_of, view
 
 from brownout.measure.data import RunData, Seen
-from brownout.measure.failover import client_recovered_time, promoted_time
+from brownout.measure.failover import (
+    Succession,
+    client_recovered_time,
+    promoted_time,
+    successions,
+)
 from brownout.measure.settings import MeasureSettings
 from brownout.run.events import Event
 from brownout.run.lanes import Lane
@@ -35,10 +40,15 @@ def looks(node: str, said: str, since: float, shard: str = "", apart: float = 0.
 
 def promoted(*answers: Sequence[Look], events: Sequence[Event] = (KILLED,)) -> Seen | None:
     """The measure of a fault at 30 s, in a load of 33 s."""
+    data = asked(*answers, events=events)
+    return promoted_time(view(data, 30.0, 33.0), data)
+
+
+def asked(*answers: Sequence[Look], events: Sequence[Event] = (KILLED,)) -> RunData:
+    """A load of 33 s in which nodes gave these answers."""
     data = data_of(make_series([80] * 330, [80] * 330), LAB, events=events)
     seen = sorted((look for each in answers for look in each), key=lambda look: look.answered)
-    data = RunData(data.series, data.events, data.streams, LAB, data.end, primaries=seen)
-    return promoted_time(view(data, 30.0, 33.0), data)
+    return RunData(data.series, data.events, data.streams, LAB, data.end, primaries=seen)
 
 
 @pytest.mark.parametrize(
@@ -63,6 +73,34 @@ def promoted(*answers: Sequence[Look], events: Sequence[Event] = (KILLED,)) -> S
 )
 def test_a_new_primary_is_the_first_by_another_election(n1: str, n2: str, seen: Seen) -> None:
     assert promoted(looks("n1", n1, 29.9), looks("n2", n2, 29.9)) == pytest.approx(seen)
+
+
+@pytest.mark.parametrize(
+    ("n1", "n2", "before", "after"),
+    [
+        ("5" + "-" * 30, "-" * 11 + "6" * 20, "n1", "n2"),
+        ("5" + "-" * 9 + "6" * 21, "-" * 31, "n1", "n1"),  # by another election
+        ("5" + "?" * 20 + "5" * 10, "-" * 31, "n1", "n1"),  # ill, and still the same election's
+        ("5" + "-" * 30, "-" * 31, "n1", None),
+        ("-" * 31, "-" * 11 + "6" * 20, "", "n2"),
+    ],
+)
+def test_it_is_known_who_followed_whom(n1: str, n2: str, before: str, after: str | None) -> None:
+    data = asked(looks("n1", n1, 29.9), looks("n2", n2, 29.9))
+    (seen,) = successions(view(data, 30.0, 33.0), data)
+    assert (seen.before, seen.after) == (before, after)
+    assert seen.at == promoted(looks("n1", n1, 29.9), looks("n2", n2, 29.9))
+
+
+def test_each_shard_has_its_own_succession() -> None:
+    data = asked(
+        *(looks(f"{shard}1", "5" * 31, 29.9, shard) for shard in "ab"),
+        looks("b2", "-" * 31, 29.9, "b"),
+    )
+    assert successions(view(data, 30.0, 33.0), data) == (
+        Succession("a", "a1", "a1", 0.0, 0.0),
+        Succession("b", "b1", "b1", 0.0, 0.0),
+    )
 
 
 FROZEN = Event(

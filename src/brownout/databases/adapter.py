@@ -20,6 +20,7 @@ __all__ = [
     "Candidate",
     "Claim",
     "Electing",
+    "FailureDetection",
     "Identified",
     "Idling",
     "Member",
@@ -289,12 +290,28 @@ class Candidate(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class FailureDetection:
+    """The database's own setting by which a silent primary counts as gone, and its seconds:
+    `FailureDetection("settings.electionTimeoutMillis", 10.0)`."""
+
+    setting: str
+    seconds: float
+
+
 @runtime_checkable
 class Electing(Protocol):
     """What an adapter has besides, if the nodes of its database elect one that accepts writes."""
 
     def candidates(self) -> Sequence[Candidate]:
         """Return every node that may become primary, spares too; the caller closes each."""
+        ...
+
+    def failure_detection(self) -> FailureDetection | None:
+        """Return after how long without a sign of life the nodes elect another primary.
+
+        None where neither a node nor its configuration says so.
+        """
         ...
 
 

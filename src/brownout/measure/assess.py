@@ -11,7 +11,7 @@ from brownout.measure.data import RunData, Seen
 from brownout.measure.dips import find_dips
 from brownout.measure.drops import decay_bounds, drops_of, mean_drop_bounds
 from brownout.measure.episodes import Episode, episodes, milestone
-from brownout.measure.failover import client_recovered_in
+from brownout.measure.failover import client_recovered_in, successions
 from brownout.measure.impact import Act, Fault, Milestone, ScopeImpact
 from brownout.measure.lanes import blackouts_by_lane, worst_partial_outage
 from brownout.measure.latency import latency_of
@@ -154,6 +154,7 @@ def _fault(
         longest_blackout_by_lane={str(key): length for key, length in lanes.items()},
         partial_outage_in=_where(worst_lane[0]) if worst_lane and worst_lane[1] else {},
         client_recovered_in=_where(client_recovered_in(total, data)),
+        successions=successions(total, data),
     )
 
 

@@ -131,6 +131,7 @@ def _fault(fault: Fault) -> dict[str, Any]:
         "longest_blackout_by_lane": dict(fault.longest_blackout_by_lane),
         "partial_outage_in": dict(fault.partial_outage_in),
         "client_recovered_in": dict(fault.client_recovered_in),
+        "successions": [asdict(each) for each in fault.successions],
         "ranges": _plain(total.ranges) if total else {},
         "scopes": {
             name: {**_scope(scope), "ranges": _plain(scope.ranges)}

@@ -6,6 +6,7 @@ client_recovered_time   what the load generator's driver was served (`lanes.csv`
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,7 +20,34 @@ from brownout.run.lanes import LaneKey
 from brownout.run.primaries import Look
 from brownout.run.table import BUCKETS_PER_S
 
-__all__ = ["client_recovered_in", "client_recovered_time", "promoted_time"]
+__all__ = [
+    "Succession",
+    "client_recovered_in",
+    "client_recovered_time",
+    "promoted_time",
+    "successions",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Succession:
+    """Who was primary of one shard when the fault took effect, and who next, by their own account.
+
+    `after` became primary between `last_no` and `first_yes`, in seconds since the effect. It is
+    `before` with (0, 0) where that one is still the primary of the same election; None with never
+    (None) where no primary was seen to the end. `before` is empty where there was none.
+    """
+
+    shard: str
+    before: str
+    after: str | None
+    last_no: float
+    first_yes: float | None
+
+    @property
+    def at(self) -> Seen:
+        """[last no, first yes]."""
+        return self.last_no, self.first_yes
 
 
 def promoted_time(view: View, data: RunData) -> Seen | None:
@@ -31,9 +59,14 @@ def promoted_time(view: View, data: RunData) -> Seen | None:
     where no node was asked, or where it is unknown whether the first one that claimed to be primary
     was so before the fault.
     """
-    by_shard = [_promoted(looks, view, data.events) for looks in _by_shard(data.primaries).values()]
-    measured = [each for each in by_shard if each is not None]
+    by_shard = _successions(view, data)
+    measured = [each.at for each in by_shard if each is not None]
     return max(measured, key=_latest) if by_shard and len(measured) == len(by_shard) else None
+
+
+def successions(view: View, data: RunData) -> tuple[Succession, ...]:
+    """Return who followed whom in each shard of which that is known."""
+    return tuple(each for each in _successions(view, data) if each is not None)
 
 
 def client_recovered_time(view: View, data: RunData) -> Seen | None:
@@ -87,6 +120,10 @@ def _outages(view: View, data: RunData) -> Iterable[tuple[LaneKey, int, int]]:
                 yield key, *row
 
 
+def _successions(view: View, data: RunData) -> list[Succession | None]:
+    return [_succession(looks, view, data.events) for looks in _by_shard(data.primaries).values()]
+
+
 def _by_shard(looks: Iterable[Look]) -> dict[str, list[Look]]:
     shards: dict[str, list[Look]] = {}
     for look in looks:
@@ -98,8 +135,8 @@ def _latest(seen: Seen) -> tuple[float, float]:
     return math.inf if seen[1] is None else seen[1], seen[0]
 
 
-def _promoted(looks: Sequence[Look], view: View, events: Sequence[Event]) -> Seen | None:
-    """Return when one shard had its new primary; its looks are in the order of their answers.
+def _succession(looks: Sequence[Look], view: View, events: Sequence[Event]) -> Succession | None:
+    """Return who followed whom in one shard; its looks are in the order of their answers.
 
     Where none was seen, a node of which nothing is known may have become it since, and the old
     primary may still be the one.
@@ -108,6 +145,7 @@ def _promoted(looks: Sequence[Look], view: View, events: Sequence[Event]) -> See
     denied = {look.node for look in looks if look.primary is False and look.asked <= view.effective}
     last = {look.node: Look(view.effective, -math.inf, "", look.node, None) for look in looks}
     old = "" if before is None else before[0]
+    shard = looks[0].shard
     is_primary = before is not None  # that old one, by its latest answer
     for look in telling(looks, events):
         if not view.start <= look.answered <= view.until:
@@ -115,15 +153,17 @@ def _promoted(looks: Sequence[Look], view: View, events: Sequence[Event]) -> See
         if look.primary and before is None and look.node not in denied:
             return None
         if look.primary and (look.node, look.election) != before:
-            last_no = last[look.node].asked - view.effective
-            return max(0.0, last_no), max(0.0, look.answered - view.effective)
+            last_no = max(0.0, last[look.node].asked - view.effective)
+            first_yes = max(0.0, look.answered - view.effective)
+            return Succession(shard, old, look.node, last_no, first_yes)
         if look.node == old and look.primary is not None:
             is_primary = look.primary
         last[look.node] = look
     unknown = {node for node, look in last.items() if look.answered < needed_until(view)}
     if is_primary and (last[old].primary or old in unknown):
-        return 0.0, None if unknown else 0.0
-    return max(0.0, min(look.asked for look in last.values()) - view.effective), None
+        return Succession(shard, old, None if unknown else old, 0.0, None if unknown else 0.0)
+    last_no = max(0.0, min(look.asked for look in last.values()) - view.effective)
+    return Succession(shard, old, None, last_no, None)
 
 
 def _primary_before(looks: Sequence[Look], view: View) -> tuple[str, str] | None:

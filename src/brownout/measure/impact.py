@@ -15,6 +15,7 @@ from brownout.measure.canary import Canary
 from brownout.measure.course import Course
 from brownout.measure.driver import Driver
 from brownout.measure.drops import Drops
+from brownout.measure.failover import Succession
 from brownout.measure.latency import Latency
 from brownout.measure.losses import Losses
 from brownout.measure.measures import find, is_at_least
@@ -130,7 +131,8 @@ class Fault:
     Where nothing is proven to have happened `effective` and `end` are None and there are no
     scopes. Changes of the load from `start` to `until`
     are attributed to it. `partial_outage_in` and `client_recovered_in` are the `lane` and the `op`
-    (read, write) that were worst, as far as there is one.
+    (read, write) that were worst, as far as there is one. `successions` say of each shard who was
+    primary and who became it.
     """
 
     name: str
@@ -146,6 +148,7 @@ class Fault:
     longest_blackout_by_lane: Mapping[str, float] = field(default_factory=dict)
     partial_outage_in: Mapping[str, str] = field(default_factory=dict)
     client_recovered_in: Mapping[str, str] = field(default_factory=dict)
+    successions: tuple[Succession, ...] = ()
 
     @property
     def title(self) -> str:

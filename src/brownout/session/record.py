@@ -7,7 +7,7 @@ from importlib.metadata import version
 from typing import Any
 
 from brownout.base.binary import loadgen_version
-from brownout.databases.adapter import Adapter
+from brownout.databases.adapter import Adapter, Electing
 from brownout.inventory.model import Cluster, Node
 from brownout.run.directory import RunDirectory
 from brownout.session.plan import Plan
@@ -94,7 +94,14 @@ def cluster_of(cluster: Cluster, adapter: Adapter) -> dict[str, Any]:
         "lab": cluster.lab is not None,
         "stand_in": cluster.lab is not None and cluster.lab.stand_in,
         "price": cluster.price.model_dump() if cluster.price else None,
+        "failure_detection": _failure_detection(adapter),
     }
+
+
+def _failure_detection(adapter: Adapter) -> dict[str, Any] | None:
+    """Return by which setting the nodes count a silent primary as gone, where they elect one."""
+    setting = adapter.failure_detection() if isinstance(adapter, Electing) else None
+    return None if setting is None else asdict(setting)
 
 
 def _engine(cluster: Cluster, adapter: Adapter) -> str:

@@ -10,7 +10,13 @@ from tests.waiting import await_true, await_whole
 from tests.wording import naming
 
 from brownout.base.errors import ClusterError, ConfigurationError
-from brownout.databases.adapter import Electing, Quiescing, SteppingDown, adapter_for
+from brownout.databases.adapter import (
+    Electing,
+    FailureDetection,
+    Quiescing,
+    SteppingDown,
+    adapter_for,
+)
 from brownout.databases.milestones import still_unmet
 from brownout.databases.mongodb import figures, shards
 from brownout.databases.mongodb.lab import router_stand_in
@@ -88,6 +94,7 @@ def test_each_shard_has_a_primary_of_its_own_by_its_members_account(
             each.close()
     assert said == {(node.name, node.shard): True for node in cluster.nodes}
     assert len({shard for _, shard in said}) == 2
+    assert adapter.failure_detection() == FailureDetection("settings.electionTimeoutMillis", 0.5)
 
 
 def test_a_target_is_found_in_all_shards_or_in_the_one_that_it_names(

@@ -58,6 +58,53 @@ def test_a_fault_that_ended_before_its_undo_has_its_true_length(impact: dict[str
     ]
 
 
+def _ill(impact: dict[str, Any], after: str | None, last_no: float, first_yes: Any) -> None:
+    """The primary n1 was ill for 4 s, and nodes wait 2 s for a sign of life."""
+    impact["cluster"]["failure_detection"] = {"setting": "electionTimeoutMillis", "seconds": 2.0}
+    impact["faults"][0]["successions"] = [
+        {"shard": "", "before": "n1", "after": after, "last_no": last_no, "first_yes": first_yes}
+    ]
+
+
+def test_a_primary_that_was_ill_and_stayed_primary_is_a_headline(impact: dict[str, Any]) -> None:
+    _ill(impact, "n1", 0.0, 0.0)
+    stayed = (
+        "did not fail over: n1 stayed primary for the 4 s of the fault, although "
+        "`electionTimeoutMillis` is 2 s"
+    )
+    assert story.headline(impact_of(impact)).endswith(f"; the database {stayed}.")
+    assert f"The database {stayed}." in story.felt(impact_of(impact))
+
+
+def test_one_elected_only_after_the_fault_is_no_failover(impact: dict[str, Any]) -> None:
+    _ill(impact, "n2", 4.3, 4.4)
+    assert "the database did not fail over for the 4 s of the fault" in story.headline(
+        impact_of(impact)
+    )
+
+
+@pytest.mark.parametrize("mild", ["shorter than the time-out", "nobody waited"])
+def test_a_fault_that_called_for_no_failover_has_no_such_headline(
+    impact: dict[str, Any], mild: str
+) -> None:
+    _ill(impact, "n1", 0.0, 0.0)
+    if mild == "nobody waited":
+        impact["faults"][0] |= {"longest_blackout": 0.0, "partial_outage": None}
+        for scope in impact["faults"][0]["scopes"].values():
+            scope["longest_blackout"] = 0.0
+    else:
+        impact["cluster"]["failure_detection"]["seconds"] = 10.0
+    assert "fail over" not in story.headline(impact_of(impact))
+
+
+def test_who_took_over_and_two_primaries_are_told(impact: dict[str, Any]) -> None:
+    _ill(impact, "n2", 2.1, 2.2)
+    impact["faults"][0]["primary_overlap"] = [1.0, 1.5]
+    felt = story.felt(impact_of(impact))
+    assert any("n2 was primary 2.2 s later" in line and "Two nodes" in line for line in felt)
+    assert "fail over" not in story.headline(impact_of(impact))
+
+
 def test_an_effect_that_is_not_proven_is_told_as_such(impact: dict[str, Any]) -> None:
     impact["faults"][0]["events"][0]["effective"] = None
     assert "25.3 s (requested; the effect is not proven)" in story.broken(impact_of(impact))[0]

@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from brownout.base.errors import ClusterError, Refused, ordering
+from brownout.base.errors import BrownoutError, ClusterError, Refused, ordering
 from brownout.base.wait import wait_until
 from brownout.databases import apart
 from brownout.databases.access import by_password, load_spec
-from brownout.databases.adapter import Milestone, MilestoneState, Support
+from brownout.databases.adapter import FailureDetection, Milestone, MilestoneState, Support
 from brownout.databases.etcd import choice, milestones, storage
 from brownout.databases.etcd.candidate import EtcdCandidate
 from brownout.databases.etcd.grants import ROOT, covers
@@ -29,6 +29,8 @@ __all__ = ["SCENARIOS", "EtcdAdapter"]
 #: The leader gives the transfer one election time-out, at most 50 s of them.
 _TRANSFER_S = 60.0
 _POLL_S = 0.02
+#: The setting and its default (etcd, "Configuration options").
+_ELECTION_TIMEOUT, _ELECTION_MS = "election-timeout", 1000
 
 SCENARIOS = Scenarios(
     database="etcd",
@@ -109,6 +111,20 @@ class EtcdAdapter(Handover[Link, View]):
     def candidates(self) -> list[EtcdCandidate]:
         """Return every node, to ask each by itself whether it leads."""
         return [EtcdCandidate(n, self._access, self._timeout_s) for n in self._cluster.nodes]
+
+    def failure_detection(self) -> FailureDetection | None:
+        """Return the longest election time-out that a member's command or file names.
+
+        None where that of one cannot be read: no member tells it.
+        """
+        try:
+            settings = [own_settings(node, host_for(node)) for node in self._cluster.nodes]
+        except (BrownoutError, ValueError):
+            return None
+        if not all(settings):
+            return None
+        longest = max(float(each.get(_ELECTION_TIMEOUT, _ELECTION_MS)) for each in settings)
+        return FailureDetection(_ELECTION_TIMEOUT, longest / 1000)
 
     def missing_grants(self, grants: Sequence[Grant], namespace: str) -> list[Grant]:
         """Return which of `grants` our user does not have, by the first member that answers."""

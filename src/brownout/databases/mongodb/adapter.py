@@ -1,11 +1,12 @@
 """The adapter itself: asks every member at once and hands the answers to pure functions."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from brownout.base.errors import ClusterError, Refused
-from brownout.databases.adapter import Milestone, MilestoneState, Support
+from brownout.databases.adapter import FailureDetection, Milestone, MilestoneState, Support
 from brownout.databases.mongodb import milestones, storage
 from brownout.databases.mongodb.access import load_spec
 from brownout.databases.mongodb.adjustments import SetAdjusting
@@ -70,6 +71,15 @@ class MongoAdapter(SetResizing, SetAdjusting):
     def candidates(self) -> list[MongoCandidate]:
         """Return every node, to ask each by itself whether it is the writable primary."""
         return [MongoCandidate(n, self._access, self._timeout_s) for n in self._cluster.every]
+
+    def failure_detection(self) -> FailureDetection | None:
+        """Return the set's election time-out; None where no member may tell it."""
+        for node in self._cluster.nodes:
+            with suppress(ClusterError):
+                settings = self._links[node.name].ask("replSetGetConfig")["config"]["settings"]
+                milliseconds = settings["electionTimeoutMillis"]
+                return FailureDetection("settings.electionTimeoutMillis", milliseconds / 1000)
+        return None
 
     def missing_grants(self, grants: Sequence[Grant], namespace: str) -> list[Grant]:
         """Return which of `grants` our user does not have, by the first member that answers."""

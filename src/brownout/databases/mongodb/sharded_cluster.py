@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from brownout.base.errors import ClusterError
-from brownout.databases.adapter import Member, Milestone, MilestoneState, Support
+from brownout.databases.adapter import FailureDetection, Member, Milestone, MilestoneState, Support
 from brownout.databases.mongodb import shards, storage
 from brownout.databases.mongodb.access import load_spec
 from brownout.databases.mongodb.adapter import MongoAdapter
@@ -140,6 +140,12 @@ class ShardedAdapter:
     def candidates(self) -> list[MongoCandidate]:
         """Return every node of every shard, to ask each by itself."""
         return [each for adapter in self._shards.values() for each in adapter.candidates()]
+
+    def failure_detection(self) -> FailureDetection | None:
+        """Return the longest election time-out of a shard; None where one does not tell."""
+        of_shards = [adapter.failure_detection() for adapter in self._shards.values()]
+        known = [each for each in of_shards if each is not None]
+        return max(known, key=lambda each: each.seconds) if len(known) == len(of_shards) else None
 
     def missing_grants(self, grants: Sequence[Grant], namespace: str) -> list[Grant]:
         """Return which of `grants` our user does not have on some shard."""

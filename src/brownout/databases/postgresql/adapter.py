@@ -3,7 +3,7 @@
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from brownout.base.errors import ClusterError, NoAnswer, Refused, ordering
 from brownout.base.wait import wait_until
 from brownout.databases import apart
 from brownout.databases.access import load_spec
-from brownout.databases.adapter import Milestone, MilestoneState, Support
+from brownout.databases.adapter import FailureDetection, Milestone, MilestoneState, Support
 from brownout.databases.node_answers import Handover
 from brownout.databases.places import Places
 from brownout.databases.postgresql import choice, milestones, storage
@@ -31,6 +31,8 @@ __all__ = ["PostgresqlAdapter"]
 #: Patroni stops the primary in order, with a checkpoint, and answers when another one leads.
 _SWITCHOVER_S = 120.0
 _POLL_S = 0.02
+#: Patroni's own default (its documentation, "Dynamic Configuration Settings").
+_TTL_S = 30.0
 
 
 class PostgresqlAdapter(Handover[Link, View]):
@@ -111,6 +113,13 @@ class PostgresqlAdapter(Handover[Link, View]):
     def candidates(self) -> list[PostgresqlCandidate]:
         """Return every node, to ask each PostgreSQL by itself whether it accepts writes."""
         return [PostgresqlCandidate(n, self._access, self._timeout_s) for n in self._cluster.nodes]
+
+    def failure_detection(self) -> FailureDetection | None:
+        """Return how long Patroni's leader lock lives (`ttl`); None where no Patroni tells it."""
+        for link in self._links.values():
+            with suppress(ClusterError):
+                return FailureDetection("ttl", float(link.ask("config").get("ttl", _TTL_S)))
+        return None
 
     def missing_grants(self, grants: Sequence[Grant], namespace: str) -> list[Grant]:
         """Return which of `grants` our login does not have: a role's by the primary's PostgreSQL.

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ from brownout.base.errors import ClusterError, Refused, ordering
 from brownout.base.wait import wait_until
 from brownout.databases import apart
 from brownout.databases.access import by_password, load_spec
-from brownout.databases.adapter import Milestone, MilestoneState, Support
+from brownout.databases.adapter import FailureDetection, Milestone, MilestoneState, Support
 from brownout.databases.places import Places
 from brownout.databases.redis import choice, milestones, rejoin, storage
 from brownout.databases.redis.candidate import RedisCandidate
@@ -29,6 +30,7 @@ __all__ = ["SCENARIOS", "RedisAdapter"]
 #: A failover by hand is given up by the replica itself after 5 s (`CLUSTER_MF_TIMEOUT`).
 _HANDED_OVER_S = 10.0
 _POLL_S = 0.02
+_NODE_TIMEOUT = "cluster-node-timeout"
 
 SCENARIOS = Scenarios(
     database="Redis Cluster",
@@ -136,6 +138,15 @@ class RedisAdapter(Resharding):
             RedisCandidate(n, n.shard or now[n.name], self._access, self._timeout_s)
             for n in self._cluster.nodes
         ]
+
+    def failure_detection(self) -> FailureDetection | None:
+        """Return the cluster's node time-out; None where no node may tell it."""
+        for link in self._links.values():
+            with suppress(ClusterError):
+                (answer,) = link.ask_all([("CONFIG", "GET", _NODE_TIMEOUT)])
+                if isinstance(answer, list) and len(answer) == 2:
+                    return FailureDetection(_NODE_TIMEOUT, int(str(answer[1])) / 1000)
+        return None
 
     def missing_grants(self, grants: Sequence[Grant], namespace: str) -> list[Grant]:
         """Return which of `grants` our user does not have on some node: each has its own ACL."""

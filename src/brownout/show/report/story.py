@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from brownout.faults import registry
+from brownout.measure.failover import Succession
 from brownout.measure.impact import UNKNOWN, Act, Fault, Impact
 from brownout.measure.measures import find, label
 from brownout.run.ledger import Ledger
@@ -41,7 +42,8 @@ def headline(impact: Impact) -> str:
     if not faults:
         return "Nothing was broken in this run, so it says nothing about a fault."
     cost = _cost(faults[0]) if len(faults) == 1 else f"{len(faults)} faults, measured one by one"
-    return f"{_deeds(faults)}: {cost}{_worse(impact, faults)}."
+    stayed = "".join(f"; {line}" for fault in faults if (line := _no_failover(fault, impact)))
+    return f"{_deeds(faults)}: {cost}{stayed}{_worse(impact, faults)}."
 
 
 def broken(impact: Impact) -> list[str]:
@@ -58,7 +60,7 @@ def felt(impact: Impact) -> list[str]:
     sentences: list[str] = []
     for fault in impact.faults:
         effects = (_drop(fault), _dark(fault), _lost(fault), _budget(fault, impact.settings),
-                _waits(fault), _apart(fault))  # fmt: skip
+                _waits(fault), _apart(fault), _failover(fault, impact))  # fmt: skip
         sentences += [line for line in effects if line]
     if impact is UNKNOWN:
         return ["Not known: the run could not be measured."]
@@ -179,6 +181,58 @@ def _lost(fault: Fault) -> str:
         "" if share is None else (f"; {worded('availability', share)} succeeded during the fault")
     )
     return f"{_amount(fault, 'lost_operations')} operations were lost{worth}{rest}."
+
+
+def _no_failover(fault: Fault, impact: Impact) -> str:
+    """That its primary was ill and stayed the primary, where users had to wait for a new one."""
+    heir, length = _heir_of_the_broken(fault), _broken_s(fault)
+    if heir is None or length is None or not _worst_outage(fault):
+        return ""
+    limit = impact.cluster.get("failure_detection") or {}
+    if limit and length < limit["seconds"]:
+        return ""
+    setting = f", although `{limit['setting']}` is {limit['seconds']:g} s" if limit else ""
+    lasting = f"for the {quantity('blackout', length)} of the fault"
+    if heir.after == heir.before:
+        return f"the database did not fail over: {heir.before} stayed primary {lasting}{setting}"
+    if heir.last_no >= length:
+        return f"the database did not fail over {lasting}{setting}"
+    return ""
+
+
+def _failover(fault: Fault, impact: Impact) -> str:
+    """Who was primary after the primary was broken, and for how long two were."""
+    heir, overlap = _heir_of_the_broken(fault), fault.number("primary_overlap")
+    sentences = []
+    if line := _no_failover(fault, impact):
+        sentences.append(f"{line[0].upper()}{line[1:]}.")
+    elif heir is not None and heir.after not in (None, heir.before):
+        waited = quantity("promoted_time", heir.first_yes or 0.0)
+        sentences.append(f"The database failed over: {heir.after} was primary {waited} later.")
+    if overlap:
+        both = _amount(fault, "primary_overlap")
+        sentences.append(f"Two nodes at once said that they were primary, for {both}.")
+    return " ".join(sentences)
+
+
+def _heir_of_the_broken(fault: Fault) -> Succession | None:
+    """Who followed the node that was broken; None where that was not a primary."""
+    broken = {event.node for event in fault.events if event.type == "break"}
+    return next((each for each in fault.successions if each.before in broken), None)
+
+
+def _broken_s(fault: Fault) -> float | None:
+    """How long the fault lasted, from its first effect to the first mend's."""
+    mends = [e.effective for e in fault.events if e.type == "mend" and e.effective is not None]
+    if fault.effective is None or not mends:
+        return None
+    return min(mends) - fault.effective
+
+
+def _worst_outage(fault: Fault) -> float:
+    """The longest time in which all reads, or all writes, were not served; of one lane, too."""
+    whole = [fault.number("longest_blackout", scope) for scope in ("total", "read", "write")]
+    return max(each or 0.0 for each in (*whole, fault.number("partial_outage")))
 
 
 def _budget(fault: Fault, settings: Mapping[str, Any]) -> str:

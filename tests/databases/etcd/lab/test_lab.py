@@ -11,7 +11,7 @@ from tests.waiting import await_true, await_whole
 
 from brownout.base.errors import ClusterError, Refused
 from brownout.databases.access import Access
-from brownout.databases.adapter import adapter_for
+from brownout.databases.adapter import FailureDetection, adapter_for
 from brownout.databases.etcd.adapter import EtcdAdapter
 from brownout.databases.etcd.link import Link
 from brownout.databases.etcd.view import members_by
@@ -43,6 +43,7 @@ def test_a_lab_is_whole_and_says_what_it_is(lab_etcd: Cluster) -> None:
     with EtcdAdapter(lab_etcd) as adapter:
         adapter.ready()
         assert adapter.engine().startswith("etcd 3.")
+        assert adapter.failure_detection() == FailureDetection("election-timeout", 1.0)
         assert sorted(m.state for m in adapter.members()) == ["FOLLOWER", "FOLLOWER", "LEADER"]
         (leader,) = adapter.targets("leader", 1)
         claims = {}

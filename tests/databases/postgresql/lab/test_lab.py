@@ -61,6 +61,9 @@ def test_a_lab_is_whole_and_says_what_it_is(lab_postgresql: Cluster) -> None:
     with PostgresqlAdapter(lab_postgresql) as adapter:
         adapter.ready()
         assert adapter.engine().startswith("PostgreSQL 1")
+        detection = adapter.failure_detection()
+        assert detection is not None
+        assert (detection.setting, detection.seconds >= 5) == ("ttl", True)
         assert "Patroni" in adapter.engine()
         states = sorted(m.state for m in adapter.members())
         assert states == ["PRIMARY", "REPLICA", "REPLICA"]

@@ -9,7 +9,7 @@ from tests.waiting import await_true, await_whole
 
 from brownout.base.errors import ClusterError
 from brownout.databases.access import Access
-from brownout.databases.adapter import adapter_for
+from brownout.databases.adapter import FailureDetection, adapter_for
 from brownout.databases.canary import Target
 from brownout.databases.redis import rejoin
 from brownout.databases.redis.adapter import RedisAdapter
@@ -42,6 +42,7 @@ def test_a_lab_is_whole_and_says_what_it_is(lab_redis: Cluster) -> None:
     with RedisAdapter(lab_redis) as adapter:
         adapter.ready()
         assert adapter.engine().startswith("redis ")
+        assert adapter.failure_detection() == FailureDetection("cluster-node-timeout", 1.5)
         states = sorted(member.state for member in adapter.members())
         assert states == ["MASTER"] * 3 + ["REPLICA"] * 3
         masters = {node.name for node in adapter.targets("role=master", 1)}
