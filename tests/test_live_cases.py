@@ -95,6 +95,10 @@ FAULTS = {
     "test_failover": ON_ATLAS,
     "throttle_node": "faults/test_throttle.py::"
     "test_a_throttled_primary_keeps_its_role_and_is_put_back",
+    "oom_kill_node": "faults/test_memory_squeeze.py::"
+    "test_the_kernel_kills_a_primary_and_the_undo_starts_it",
+    "squeeze_memory": "faults/test_memory_squeeze.py::"
+    "test_a_squeezed_primary_runs_on_and_is_put_back",
     "wipe_node": OVER_SSH,
 }
 #: Atlas does the same for these as for a resize: they restart every member, which is `matrix`.

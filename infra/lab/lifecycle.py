@@ -1,6 +1,7 @@
 """Bringing a lab up and down, and cleaning up after one that died."""
 
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 from brownout.base import usual
 from brownout.base.errors import (
@@ -15,7 +16,8 @@ from brownout.databases.lab.engine import Progress, engine_of, kind_of
 from brownout.infra.lab.inspect import Condition, condition, recorded
 from brownout.infra.lab.repair import mend
 from brownout.inventory import inventory, labs
-from brownout.inventory.model import Cluster, LabSpec, Node
+from brownout.inventory.model import Cluster, LabSpec, Node, ProcessSpec
+from brownout.machine import control_groups
 from brownout.machine.host import host_for
 
 __all__ = ["down", "ensure", "up"]
@@ -136,7 +138,7 @@ def _make_once(declared: Cluster, spec: LabSpec, progress: Progress) -> Cluster:
     directory.mkdir(parents=True)
     try:
         labs.write(name, spec.engine, "starting")
-        cluster = engine.lay_out(declared, spec, directory)
+        cluster = _grouped(engine.lay_out(declared, spec, directory), directory)
         kind = kind_of(declared)
         labs.write_inventory(cluster, kind.login)
         progress(f"starting {len(cluster.nodes)} members of {name}")
@@ -150,6 +152,24 @@ def _make_once(declared: Cluster, spec: LabSpec, progress: Progress) -> Cluster:
         raise
     progress(f"{name} is up")
     return cluster
+
+
+def _grouped(cluster: Cluster, directory: Path) -> Cluster:
+    """Give each process of a lab a control group for its memory, where this machine allows it."""
+    if control_groups.why_not_here():
+        return cluster
+    tag = network.tag_of(directory)
+
+    def grouped(node: Node) -> Node:
+        if not isinstance(node.host, ProcessSpec):
+            return node
+        name = f"brownout-{tag}-{node.name}"
+        return node.model_copy(
+            update={"host": node.host.model_copy(update={"control_group": name})}
+        )
+
+    nodes, spares = map(grouped, cluster.nodes), map(grouped, cluster.spares)
+    return cluster.model_copy(update={"nodes": tuple(nodes), "spares": tuple(spares)})
 
 
 def _start(nodes: tuple[Node, ...]) -> None:
@@ -192,4 +212,7 @@ def _remove(name: str) -> None:
     proxies.stop(labs.directory(name))
     network.remove(labs.directory(name))
     file_systems.remove(labs.directory(name))
+    for node in cluster.every if cluster else ():
+        if isinstance(node.host, ProcessSpec):
+            control_groups.remove(node.host.control_group)
     labs.forget(name)

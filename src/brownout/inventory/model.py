@@ -118,6 +118,14 @@ class ProcessSpec(HostSpec):
             description="that it runs in, as a lab makes them; what can be cut off needs one",
         ),
     ] = ""
+    control_group: Annotated[
+        str,
+        Field(
+            pattern=r"^(brownout-[a-z0-9-]+)?$",
+            description="for memory that it is started in, made where it is missing; what is "
+            "squeezed needs one of its own",
+        ),
+    ] = ""
     unprivileged: Annotated[
         bool,
         Field(description="if root starts it: in a user namespace in which it is `nobody`"),

@@ -9,14 +9,14 @@ import shutil
 import signal
 import socket
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 from brownout.base.errors import HostError
 from brownout.base.secret import environment_without_secrets
 from brownout.base.wait import wait_until
 from brownout.inventory.model import ProcessSpec
-from brownout.machine import network, user_namespace
+from brownout.machine import control_groups, network, user_namespace
 from brownout.machine.host import Proof
 from brownout.machine.processes import Process
 
@@ -29,7 +29,13 @@ _READ_S = 30.0
 _POLL_S = 0.02
 #: Its process id is on disk before there is anything to lose sight of, and before a daemon that
 #: the command leaves behind writes its own there. `exec` keeps the id.
-_STARTER = ("/bin/sh", "-c", 'cd "$1" && echo $$ >"$2" && shift 2 && exec "$@"', "sh")
+_STARTER = (
+    "/bin/sh",
+    "-c",
+    'cd "$1" && echo $$ >"$2" && { [ -z "$3" ] || echo $$ >"$3/cgroup.procs"; } && shift 3 && '
+    'exec "$@"',
+    "sh",
+)
 
 
 def launch(node: str, address: str, spec: ProcessSpec, find: Callable[[], Process | None]) -> Proof:
@@ -41,7 +47,7 @@ def launch(node: str, address: str, spec: ProcessSpec, find: Callable[[], Proces
     own_address = spec.proxy.upstream if spec.proxy else address
     taken = _listens(own_address)  # by another program, so that an answer there says nothing
     before = time.monotonic()
-    pid = _spawn(start_command(spec), spec.pid_file, spec.log_file, spec.working_directory)
+    pid = _spawn(spec)
     started = time.monotonic()
     listening = _await(node, pid, spec, lambda: not taken and _listens(own_address))
     process = _await_process(pid, find)
@@ -57,15 +63,16 @@ def start_command(spec: ProcessSpec) -> tuple[str, ...]:
     return (*network.enter(spec.network_namespace), *own_user, *spec.command)
 
 
-def _spawn(command: Sequence[str], pid_file: Path, log: Path | None, directory: Path | None) -> int:
-    """Start `command` detached, with its id in `pid_file`, and return that id.
+def _spawn(spec: ProcessSpec) -> int:
+    """Start the command of `spec` detached, with its id in its pid file, and return that id.
 
     `os.posix_spawn` and not `subprocess.Popen`, because a Popen must be kept to the end of the
     child, which here is meant to live longer than we do.
     """
-    place = directory or Path.cwd()
+    place, log, command = spec.working_directory or Path.cwd(), spec.log_file, start_command(spec)
     _check_program(command[0], place)
-    words = [*_STARTER, str(place), str(pid_file), *command]
+    group = control_groups.own(spec.control_group)
+    words = [*_STARTER, str(place), str(spec.pid_file), str(group or ""), *command]
     append = os.O_WRONLY | os.O_CREAT | os.O_APPEND
     files = [
         (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),

@@ -100,7 +100,7 @@ def test_what_a_killed_pod_had_broken_the_next_one_puts_back(
 ) -> None:
     job = in_mid_fault(place)
     name = place.pod_of(job).metadata.name
-    # As for want of memory: a pod that is deleted, be it by force, hears SIGTERM first.
+    # As as out of memory: a pod that is deleted, be it by force, hears SIGTERM first.
     kill = "kill -9 $(cat /proc/1/task/1/children)"
     place.kubectl("exec", name, "--container=brownout", "--", "/bin/sh", "-c", kill)
     assert place.await_job(job) == "Failed"

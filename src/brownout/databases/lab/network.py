@@ -19,7 +19,7 @@ from pathlib import Path
 from brownout.base.errors import HostError, UndoFailed, Unsupported
 from brownout.machine import netem, network, partition
 
-__all__ = ["HERE", "Place", "left", "make", "places", "remove"]
+__all__ = ["HERE", "Place", "left", "make", "places", "remove", "tag_of"]
 
 #: Reserved for benchmarks of networks (RFC 2544); a lab takes 256 addresses of it.
 _RANGE = IPv4Network("198.18.0.0/15")
@@ -51,7 +51,7 @@ def make(directory: Path, names: Sequence[str]) -> dict[str, Place]:
     if reason := network.why_not():
         raise Unsupported(f"a lab with network namespaces cannot be made here: {reason}")
     remove(directory)  # of a lab whose directory was deleted by hand
-    tag, block = _tag(directory), _free_block()
+    tag, block = tag_of(directory), _free_block()
     hub, outside = f"brownout-{tag}-hub", f"bo{tag}"
     gateway, *addresses = [str(host) for host in block.hosts()][: len(names) + 1]
     _run([f"netns add {hub}"])
@@ -76,7 +76,7 @@ def remove(directory: Path) -> None:
 
     Its nodes' processes must be gone. Raises `UndoFailed` with what is still there.
     """
-    outside = f"bo{_tag(directory)}"
+    outside = f"bo{tag_of(directory)}"
     if (_INTERFACES / outside).exists():
         _ip("link", "delete", outside)
     for namespace in _namespaces(directory):
@@ -89,7 +89,7 @@ def remove(directory: Path) -> None:
 
 def left(directory: Path) -> list[str]:
     """Return what there is of the network of the lab in `directory`: namespaces, interfaces."""
-    outside = f"bo{_tag(directory)}"
+    outside = f"bo{tag_of(directory)}"
     return [*_namespaces(directory), *([outside] if (_INTERFACES / outside).exists() else [])]
 
 
@@ -113,13 +113,13 @@ def _join(hub: str, place: Place, name: str, prefix: int) -> None:
     )
 
 
-def _tag(directory: Path) -> str:
+def tag_of(directory: Path) -> str:
     """Return eight letters that are this lab's: two of one name may be in two directories."""
     return hashlib.sha256(str(directory.absolute()).encode()).hexdigest()[:8]
 
 
 def _namespaces(directory: Path) -> list[str]:
-    return sorted(path.name for path in network.NAMESPACES.glob(f"brownout-{_tag(directory)}-*"))
+    return sorted(path.name for path in network.NAMESPACES.glob(f"brownout-{tag_of(directory)}-*"))
 
 
 def _free_block() -> IPv4Network:
