@@ -72,6 +72,8 @@ FAULTS = {
     "test_no_node_may_be_broken_added_or_removed_while_it_would_come_back_with_another_factor",
     "admit_node": REPLACED,
     "delay_node": SLOWED,
+    "hold_connections": "faults/test_connections.py::"
+    "test_a_primary_counts_what_is_held_and_has_it_no_more_after_the_undo",
     "kill_node": ON_AEROSPIKE,
     "kill_supervisor": "faults/test_supervisor.py::"
     "test_two_members_accept_writes_until_the_supervisor_is_back",

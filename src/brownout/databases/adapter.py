@@ -19,6 +19,7 @@ __all__ = [
     "Adapter",
     "Candidate",
     "Claim",
+    "CountingConnections",
     "Electing",
     "FailureDetection",
     "Identified",
@@ -190,6 +191,15 @@ class Idling(Protocol):
 
         Raises `ClusterError` after `timeout_s`, and `Aborted` once `stopped` says so.
         """
+        ...
+
+
+@runtime_checkable
+class CountingConnections(Protocol):
+    """What an adapter has besides, if a node of its database says how many connections it has."""
+
+    def connections(self, node: Node) -> int:
+        """Return how many there are now, ours and others'; raises `ClusterError`."""
         ...
 
 

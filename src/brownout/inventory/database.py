@@ -112,6 +112,7 @@ class Database:
     `serves_what_it_has` is true if a node answers reads from its own data alone, so that a record
     that is missing may come back with a node that was away.
     `lab_server` finds the server program of its labs.
+    `open_request` is what a node answers without a login; empty where there is nothing.
     `grants` are the privileges that its login needs, act by act.
     `variables` explains those variables of experiments that only this database has.
     """
@@ -132,6 +133,7 @@ class Database:
     operators: tuple[Operator, ...] = ()
     variables: Mapping[str, str] = field(default_factory=dict)
     grants: tuple[Grant, ...] = ()
+    open_request: bytes = b""
 
     def referred(self, reference: str) -> Any:
         """Return what `module:name`, or a module, of this database is.

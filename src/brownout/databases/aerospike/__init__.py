@@ -56,6 +56,7 @@ AEROSPIKE = Database(
             engine="brownout.databases.aerospike.lab.cluster",
         )
     },
+    open_request=b"\x02\x01\x00\x00\x00\x00\x00\x0bstatistics\n",  # an info request
     grants=GRANTS,
     lab_server=_find_server,
     server=Server(

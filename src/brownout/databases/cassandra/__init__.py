@@ -42,6 +42,7 @@ CASSANDRA = Database(
             fetch=_fetch,
         )
     },
+    open_request=b"\x04\x00\x00\x00\x05\x00\x00\x00\x00",  # OPTIONS
     grants=GRANTS,
     lab_server=later("brownout.databases.cassandra.lab.server:find_server"),
     server=Server(

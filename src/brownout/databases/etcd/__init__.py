@@ -29,6 +29,7 @@ ETCD = Database(
             packages=if_secure(),
         )
     },
+    open_request=b"GET /version HTTP/1.1\r\nHost: etcd\r\n\r\n",
     grants=GRANTS,
     lab_server=later("brownout.databases.etcd.lab.server:find_etcd"),
     server=Server(

@@ -66,6 +66,8 @@ MONGODB = Database(
             login={"client_id": {"file": "atlas/id"}, "client_secret": {"file": "atlas/secret"}},
         ),
     },
+    open_request=b"\x34\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\xdd\x07\x00\x00\x00\x00\x00\x00\x00"
+    b"\x1f\x00\x00\x00\x10hello\x00\x01\x00\x00\x00\x02$db\x00\x06\x00\x00\x00admin\x00\x00",
     grants=GRANTS,
     lab_server=later("brownout.databases.mongodb.lab.mongod:find_mongod"),
     server=Server(

@@ -68,6 +68,10 @@ class MongoAdapter(SetResizing, SetAdjusting):
             raise ClusterError(f"no member of `{self._cluster.name}` says its version")
         return f"mongod {' and '.join(versions)}"
 
+    def connections(self, node: Node) -> int:
+        """Return how many connections the member has, those of other members counted."""
+        return int(self._links[node.name].ask("serverStatus")["connections"]["current"])
+
     def candidates(self) -> list[MongoCandidate]:
         """Return every node, to ask each by itself whether it is the writable primary."""
         return [MongoCandidate(n, self._access, self._timeout_s) for n in self._cluster.every]

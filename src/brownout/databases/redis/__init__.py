@@ -32,6 +32,7 @@ REDIS = Database(
             packages=if_secure(),
         )
     },
+    open_request=b"INFO\r\n",
     grants=GRANTS,
     lab_server=later("brownout.databases.redis.lab.server:find_redis"),
     server=Server(

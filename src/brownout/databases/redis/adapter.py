@@ -17,7 +17,7 @@ from brownout.databases.redis.candidate import RedisCandidate
 from brownout.databases.redis.link import LOGIN, CommandFailed, Link
 from brownout.databases.redis.settings import own_settings
 from brownout.databases.redis.slot_moves import Resharding
-from brownout.databases.redis.view import View, look
+from brownout.databases.redis.view import View, look, parse_info
 from brownout.databases.scenarios import Scenarios
 from brownout.databases.view import reasons
 from brownout.inventory.grants import Grant
@@ -73,6 +73,12 @@ class RedisAdapter(Resharding):
     def signature(self) -> str:
         """Return a line that changes when a node goes, comes back or changes its role."""
         return milestones.signature_of(self._polled())
+
+    def connections(self, node: Node) -> int:
+        """Return how many clients the node has, replicas not counted."""
+        return int(
+            parse_info(str(self._links[node.name].ask("INFO", "clients")))["connected_clients"]
+        )
 
     def step_down(self, node: Node, catch_up_s: int) -> Proof:
         """Have the replica that has most take over from its master (`CLUSTER FAILOVER`).
