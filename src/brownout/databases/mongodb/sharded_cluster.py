@@ -144,8 +144,9 @@ class ShardedAdapter:
     def failure_detection(self) -> FailureDetection | None:
         """Return the longest election time-out of a shard; None where one does not tell."""
         of_shards = [adapter.failure_detection() for adapter in self._shards.values()]
-        known = [each for each in of_shards if each is not None]
-        return max(known, key=lambda each: each.seconds) if len(known) == len(of_shards) else None
+        if None in of_shards:
+            return None
+        return max(filter(None, of_shards), key=lambda each: each.seconds)
 
     def missing_grants(self, grants: Sequence[Grant], namespace: str) -> list[Grant]:
         """Return which of `grants` our user does not have on some shard."""

@@ -201,14 +201,10 @@ def _no_failover(fault: Fault, impact: Impact) -> str:
 
 
 def _failover(fault: Fault, impact: Impact) -> str:
-    """Who was primary after the primary was broken, and for how long two were."""
-    heir, overlap = _heir_of_the_broken(fault), fault.number("primary_overlap")
-    sentences = []
+    """That there was no new primary where one was wanted, or for how long there were two."""
+    sentences, overlap = [], fault.number("primary_overlap")
     if line := _no_failover(fault, impact):
         sentences.append(f"{line[0].upper()}{line[1:]}.")
-    elif heir is not None and heir.after not in (None, heir.before):
-        waited = quantity("promoted_time", heir.first_yes or 0.0)
-        sentences.append(f"The database failed over: {heir.after} was primary {waited} later.")
     if overlap:
         both = _amount(fault, "primary_overlap")
         sentences.append(f"Two nodes at once said that they were primary, for {both}.")
