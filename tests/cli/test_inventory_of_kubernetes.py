@@ -74,6 +74,7 @@ def test_the_pods_of_a_stateful_set_become_an_inventory_that_loads(
     by_labels = brownout(
         "inventory", "from-kubernetes", "--selector", "app=orders", "--pod-addresses", *options[:4]
     )
+    assert by_labels.code == 0, by_labels.err
     nodes = yaml.safe_load(by_labels.out)["nodes"]
     assert [node["name"] for node in nodes] == ["orders-0", "orders-1", "orders-2"]
     missing = brownout("inventory", "from-kubernetes", "statefulset/none", *options[:4])

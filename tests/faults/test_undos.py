@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from brownout.faults import registry
 from brownout.faults.act import PendingUndo
+from brownout.faults.fault import Action, Fault, HostAction, NodeFault, NodeUndo, Undo
 from brownout.faults.undos import (
     add,
     away,
@@ -23,6 +25,8 @@ from brownout.faults.undos import (
 from brownout.inventory.model import Node
 from brownout.run.events import EventLog, read_events
 
+#: What the engine of faults reads of an action.
+BASES = (Action, Fault, HostAction, NodeFault, NodeUndo, Undo)
 N1, N2, N6 = (Node(name=name, address=f"127.0.0.1:{port}") for name, port in
               (("n1", 3001), ("n2", 3002), ("n6", 3006)))  # fmt: skip
 ADDED = PendingUndo("remove_node", "n6")
@@ -35,6 +39,27 @@ def _log(tmp_path: Path) -> EventLog:
 
 def _left(tmp_path: Path) -> tuple[PendingUndo, ...]:
     return left(read_events(tmp_path / "events.ndjson"))
+
+
+@pytest.mark.parametrize("action", [*registry.faults().values(), *registry.undos().values()])
+def test_an_action_sets_only_what_the_engine_reads_by_that_name(action: Action) -> None:
+    """An undo under another attribute is never in the record, so it is never done."""
+    read = {name for base in BASES for name in (*vars(base), *base.__annotations__)}
+    own = {
+        name
+        for each in type(action).__mro__
+        if not issubclass(Action, each)
+        for name, value in vars(each).items()
+        if not name.startswith("_") and not callable(value)
+    }
+    assert own <= read
+    if isinstance(action, Fault) and action.undo_name:
+        assert action.undo_name in registry.undos()
+
+
+def test_an_undo_without_a_name_cannot_be_left() -> None:
+    with pytest.raises(ValueError, match="name"):
+        PendingUndo("", "n1")
 
 
 def test_a_change_counts_from_its_intent_on(tmp_path: Path) -> None:

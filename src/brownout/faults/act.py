@@ -30,6 +30,11 @@ class PendingUndo:
     setting: str = ""
     value: Any = None
 
+    def __post_init__(self) -> None:
+        """Raise `ValueError` without a name: what nothing can undo is not left pending."""
+        if not self.action:
+            raise ValueError(f"the undo of {self.node or 'the cluster'} has no name")
+
     def event(self) -> dict[str, Any]:
         """Return it as the `undo` of an event."""
         undo = {"action": self.action, "setting": self.setting, "value": self.value}

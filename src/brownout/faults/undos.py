@@ -64,7 +64,7 @@ def left(events: Iterable[Event]) -> Pending:
             continue
         setting = str((event.undo or event.arguments).get("setting", ""))
         if event.undo is not None:
-            action, value = str(event.undo.get("action", "")), event.undo.get("value")
+            action, value = str(event.undo.get("action") or "?"), event.undo.get("value")
             pending = add(pending, PendingUndo(action, event.node, setting, value))
         elif event.evidence and _may_resolve(event):
             pending = resolve(pending, event.name, event.node, setting)

@@ -19,6 +19,7 @@ from queue import Empty, Queue
 from typing import Any, Final, Self
 
 from brownout.base.errors import GeneratorError
+from brownout.base.files import private_directory
 from brownout.load.channel import Channel, Event
 from brownout.load.clock import GeneratorClock
 from brownout.load.place import Here, Place
@@ -74,7 +75,7 @@ class Generator:
         self._answers: Queue[Event] = Queue()
         self._place = place or Here()
         self._collected = True
-        directory.mkdir(parents=True, exist_ok=True)
+        private_directory(directory)
         log = directory / "generator.log"
         try:
             self._channel = Channel(self._place.command(), log, self._take, self._place.start)

@@ -48,7 +48,7 @@ def test_what_its_process_shows_of_itself_is_seen_in_the_container(made: Make) -
     assert seen.directory is not None
     assert list(seen.variables) == ["PATH"]
     assert host.resolved([Path("/proc/self/../1")]) == [Path("/proc/1")]
-    host.stop("kill")
+    host.stop("clean")
     assert host.footprint() is None
     host.start()
 

@@ -28,7 +28,7 @@ class SetMaintenanceWindow(ByAtlas, Fault):
     Proven by reading it. Put back by the rollback.
     """
 
-    name, act, undo = _NAME, "maintenance", _NAME
+    name, act, undo_name = _NAME, "maintenance", _NAME
     words = "the maintenance window was moved"
 
     def run(self, faults: "Faults", node: None, day_of_week: int, hour_of_day: int) -> Evidence:

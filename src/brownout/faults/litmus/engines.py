@@ -76,7 +76,7 @@ class RunChaosEngine(Fault):
     {"node": null, "effective": 24.1, "evidence": {"engine": "…", "seen": "event ChaosInject", …}}
     """
 
-    name, act, undo = "run_chaos_engine", "litmus", "stop_chaos_engine"
+    name, act, undo_name = "run_chaos_engine", "litmus", "stop_chaos_engine"
     words = "LitmusChaos injected its fault"
     module, node, takes_node = "litmus", None, False
 

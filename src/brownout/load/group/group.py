@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, Self, TypeVar
 
 from brownout.base.errors import GeneratorError
+from brownout.base.files import private_directory
 from brownout.load.generator import Generator, Progress
 from brownout.load.group.live import LiveSum
 from brownout.load.place import Place
@@ -74,7 +75,7 @@ class GeneratorGroup:
         self._unmerged: set[str] = set()
         self._loads = True
         self._parts: list[Generator] = []
-        directory.mkdir(parents=True, exist_ok=True)
+        private_directory(directory)
         try:
             for index, place in enumerate(places):
                 self._parts.append(self._named(index, partial(self._make, index, place)))

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Final
 
 from brownout.base.errors import GeneratorError, HostError
-from brownout.base.files import private_file
+from brownout.base.files import private_directory, private_file
 from brownout.kubernetes.access import Access
 from brownout.load.kubernetes.manifest import DEPOT
 from brownout.load.kubernetes.stream import PodStream
@@ -66,7 +66,7 @@ class PodFiles:
         raise AssertionError  # the last try returned or raised
 
     def _fetch_once(self, directory: Path) -> dict[str, str]:
-        directory.mkdir(parents=True, exist_ok=True)
+        private_directory(directory)
         received: dict[str, str] = {}
         try:
             with self._command("send") as running:
@@ -140,7 +140,7 @@ def _place(directory: Path, name: str) -> Path:
 
 def _kept(content: IO[bytes], target: Path) -> str:
     """Write a file beside its place and return its hash."""
-    target.parent.mkdir(parents=True, exist_ok=True)
+    private_directory(target.parent)
     digest = hashlib.sha256()
     with private_file(_draft(target)).open("wb") as file:
         while block := content.read(1 << 18):

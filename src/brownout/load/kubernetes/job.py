@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from brownout.base.errors import BrownoutError, GeneratorError
-from brownout.base.files import replace_file
+from brownout.base.files import private_directory, replace_file
 from brownout.base.wait import wait_until
 from brownout.load.kubernetes import manifest
 from brownout.load.kubernetes.api import JobApi
@@ -60,7 +60,7 @@ class Record:
             self._write()
 
     def _write(self) -> None:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
+        private_directory(self._path.parent)
         replace_file(self._path, json.dumps(self.facts, indent=2) + "\n")
 
 

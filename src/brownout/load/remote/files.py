@@ -4,7 +4,7 @@ import hashlib
 from pathlib import Path, PurePosixPath
 
 from brownout.base.errors import GeneratorError
-from brownout.base.files import replacing
+from brownout.base.files import private_directory, replacing
 from brownout.machine.commands import Answer, answer, script
 from brownout.machine.ssh.connection import Connection, SshRunner
 from brownout.machine.ssh.stream import Stream
@@ -52,7 +52,7 @@ def fetch_all(connection: Connection, source: PurePosixPath, target: Path) -> di
     for name, wanted in sums.items():
         here = target / name
         if not (here.is_file() and hash_of(here) == wanted):
-            here.parent.mkdir(parents=True, exist_ok=True)
+            private_directory(here.parent)
             fetch(connection, source / name, here, wanted)
     return sums
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from brownout.base.binary import find_loadgen
 from brownout.base.errors import GeneratorError
-from brownout.base.files import replace_file
+from brownout.base.files import private_directory, replace_file
 from brownout.load.place import TLS_FILES, Process, as_generator_error, open_record
 from brownout.load.remote import files
 from brownout.load.remote.machine import LoadMachine, Prepared
@@ -166,7 +166,7 @@ class RemotePlace:
     def _write(self, **facts: Any) -> None:
         self._record |= facts
         path = self._directory / RECORD
-        path.parent.mkdir(parents=True, exist_ok=True)
+        private_directory(path.parent)
         replace_file(path, json.dumps(self._record, indent=2) + "\n")
 
 
