@@ -99,6 +99,8 @@ FAULTS = {
     "test_a_throttled_primary_keeps_its_role_and_is_put_back",
     "oom_kill_node": "faults/test_memory_squeeze.py::"
     "test_the_kernel_kills_a_primary_and_the_undo_starts_it",
+    "steal_cpu": "faults/test_cpu_steal.py::"
+    "test_a_secondary_runs_beside_processes_that_steal_its_cpu_and_is_put_back",
     "squeeze_memory": "faults/test_memory_squeeze.py::"
     "test_a_squeezed_primary_runs_on_and_is_put_back",
     "wipe_node": OVER_SSH,

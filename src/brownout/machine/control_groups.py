@@ -25,7 +25,7 @@ from brownout.machine import deadman, server_directory
 from brownout.machine.commands import Answer
 from brownout.machine.host import Shell
 
-__all__ = ["Limit", "key", "means", "problem", "processes"]
+__all__ = ["Limit", "functions", "key", "means", "problem", "processes"]
 __all__ += ["own", "remove", "why_not_here"]
 
 _TOOLS = "awk sed setsid"
@@ -56,7 +56,7 @@ release() {
   rm -f "$record"
 }
 """
-_REST = r"""
+_COMMON = r"""
 hierarchy() {
   kind=
   while read -r device place type options rest; do
@@ -88,6 +88,13 @@ tree() {
           for (p in ours) print p
         }'
 }
+look() {
+  for tool in %(tools)s; do command -v $tool >/dev/null || echo "missing $tool"; done
+  hierarchy || { echo "none yes"; return 1; }
+  [ -w /run ] && [ -w "$root/cgroup.procs" ] || { echo "denied $root"; return 1; }
+}
+"""
+_REST = r"""
 own_place() {
   group=$(group_of "$1") place=
   [ -n "$group" ] && [ "$group" != / ] || return 1
@@ -128,11 +135,6 @@ apply() {
     [ "$kind" = 1 ] || echo +%(controller)s > "$root/cgroup.subtree_control" || return 1
     mkdir -p "$place" && set_limit "$place" $1 && enter_place;;
   esac
-}
-look() {
-  for tool in %(tools)s; do command -v $tool >/dev/null || echo "missing $tool"; done
-  hierarchy || { echo "none yes"; return 1; }
-  [ -w /run ] && [ -w "$root/cgroup.procs" ] || { echo "denied $root"; return 1; }
 }
 limit() {
   name=$1 seconds=$2 unit=$3 wanted=$4; shift 4
@@ -206,10 +208,19 @@ class Limit:
     @property
     def functions(self) -> str:
         """The shell functions of every script."""
-        words = {"name": self.name, "controller": self.controller, "tools": _TOOLS}
+        words = {"name": self.name, "controller": self.controller}
         release = f"{self.hooks}{_RELEASE % words}"
         switch = deadman.functions(self.mark, f'sleep "$3"{release}release "$1"')
-        return f"{switch}\n{release}{_REST % words}"
+        return f"{switch}\n{release}{functions(self.controller)}{_REST % words}"
+
+
+def functions(controller: str) -> str:
+    """Return shell functions that find the groups of `controller`.
+
+    `look` prints what `problem` reads and sets `$kind` and `$root`; `group_of PROCESS` prints the
+    group of a process, and `tree PROCESS…` all processes below them, with them.
+    """
+    return _COMMON % {"controller": controller, "tools": _TOOLS}
 
 
 def key(node: Node) -> str:

@@ -1,0 +1,115 @@
+"""A node has its CPU stolen by processes beside it, for real, and has it again."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.faults.lasting import watched
+from tests.machine.test_cpu import used_s
+from tests.sshd import descendants
+from tests.waiting import await_true
+
+from brownout.base.errors import ConfigurationError
+from brownout.inventory.model import Node, ProcessSpec
+from brownout.machine import steal
+from brownout.machine.host import Host, host_for
+
+#: Uses all the CPU that it gets, in a process of its own.
+_BUSY = "import os, time\nif os.fork():\n    time.sleep(600)\nwhile True: pass"
+_RECORD = Path("/run/brownout-n1-1.steal")
+
+
+@pytest.fixture
+def node(tmp_path: Path) -> Iterator[Node]:
+    command = (sys.executable, "-c", _BUSY, str(tmp_path))
+    spec = ProcessSpec(pid_file=tmp_path / "pid", command=command)
+    node = Node(name="n1", address="127.0.0.1:1", host=spec)
+    if reason := steal.why_not(node, host_for(node)):
+        pytest.skip(f"NOT TESTED: stolen CPU: {reason}")
+    with subprocess.Popen(command, start_new_session=True) as process:
+        (tmp_path / "pid").write_text(str(process.pid))
+        await_true(lambda: len(descendants(process.pid)) == 1, "its second process")
+        yield node
+        steal.undo_on(node, host_for(node))
+        os.killpg(process.pid, signal.SIGKILL)
+    assert not _RECORD.exists()
+    assert hogs() == []
+
+
+@pytest.fixture
+def host(node: Node) -> Host:
+    return host_for(node)
+
+
+def hogs() -> list[str]:
+    groups = [
+        path.read_text()
+        for path in Path("/sys/fs/cgroup").glob("*/brownout-n1-1-steal/cgroup.procs")
+    ]
+    return [pid for text in groups for pid in text.split()]
+
+
+def affinities(host: Host) -> list[set[int]]:
+    pid = host.running().pid
+    assert pid is not None
+    return [os.sched_getaffinity(each) for each in (pid, *descendants(pid))]
+
+
+def share(host: Host) -> float:
+    began, used = time.monotonic(), used_s(host)
+    await_true(lambda: time.monotonic() > began + 1.0, "a second")
+    return (used_s(host) - used) / (time.monotonic() - began)
+
+
+def test_the_node_keeps_what_is_left_of_its_cpu_and_has_all_of_it_again(
+    node: Node, host: Host
+) -> None:
+    before = affinities(host)
+    proof = steal.steal(node, host, 0.8, 60)
+    assert not proof.already
+    assert proof.evidence["got_cpus"] == pytest.approx(0.8, abs=0.25)
+    assert proof.evidence["node_waited_ms"] > 0
+    assert [len(cpus) for cpus in affinities(host)] == [1, 1]
+    assert share(host) < 0.45  # a fifth of the CPU, and a period may be spent already
+    assert steal.left_on(node, host).startswith("0.8 CPUs by ")
+    assert not steal.undo_on(node, host).already
+    assert affinities(host) == before
+    assert hogs() == []
+    assert steal.undo_on(node, host).already
+
+
+def test_it_undoes_itself_after_its_limit(node: Node, host: Host) -> None:
+    before = affinities(host)
+    switch = steal.steal(node, host, 0.5, 600).evidence["undo_pid"]
+    (sleep,) = descendants(switch)
+    os.kill(sleep, signal.SIGTERM)  # the limit is over
+    await_true(lambda: steal.left_on(node, host) == "", "the undo")
+    assert (affinities(host), hogs()) == (before, [])
+
+
+def test_hogs_that_are_ended_are_seen_to_be_over(node: Node, host: Host, tmp_path: Path) -> None:
+    proof = steal.steal(node, host, 0.5, 60)
+    lasting = watched(host, "steal_cpu", "return_cpu", proof, tmp_path / "events", node)
+    lasting.await_looks(1)
+    for pid in hogs():
+        os.kill(int(pid), signal.SIGKILL)
+    assert lasting.breach().clause == "duration"
+
+
+def test_more_than_half_of_this_machine_is_refused(node: Node, host: Host) -> None:
+    there = os.cpu_count() or 1
+    assert steal.refusals(node, host, there / 2, shared=False) == []
+    (words,) = steal.refusals(node, host, there / 2 + 0.1, shared=True)
+    assert "half" in words
+
+
+@pytest.mark.parametrize("cpus", [0.0, -1.0, 5000.0])
+def test_what_is_not_a_number_of_cpus_is_refused(node: Node, host: Host, cpus: float) -> None:
+    with pytest.raises(ConfigurationError, match="cpus"):
+        steal.steal(node, host, cpus)
+    assert steal.left_on(node, host) == ""
