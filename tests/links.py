@@ -7,6 +7,7 @@ from brownout.base.errors import Unsupported
 from brownout.inventory.model import Node
 from brownout.machine import delay, partition
 from brownout.machine.host import Host, Proof, host_for
+from brownout.machine.packet_filter import Match
 
 __all__ = ["Link", "delayable", "partitionable"]
 
@@ -22,11 +23,12 @@ class Link:
 
     def why_no_partition(self) -> str:
         """Return why the node cannot be cut off; empty if it can."""
-        return partition.why_not(self.host.network())
+        return partition.FILTER.why_not(self.host.network())
 
     def partition(self, addresses: Sequence[str], undo_after_s: float | None = None) -> Proof:
         """Cut the node off from these."""
-        return partition.cut(self.host.network(), addresses, undo_after_s)
+        match = Match(addresses=tuple(addresses))
+        return partition.FILTER.drop(self.host.network(), match, undo_after_s)
 
     def heal_partition(self) -> Proof:
         """Let it reach every other node again."""
@@ -34,7 +36,7 @@ class Link:
 
     def cut_off(self) -> list[str]:
         """Return what it is cut off from."""
-        return partition.peers_cut(self.host.network())
+        return list(partition.FILTER.look(self.host.network()).addresses)
 
     def why_no_delay(self) -> str:
         """Return why the node cannot be slowed; empty if it can."""

@@ -39,6 +39,7 @@ CUT_OFF = (
     "experiments/test_partition.py::"
     "test_all_that_a_cut_off_primary_acknowledged_alone_is_found_lost"
 )
+BAD_LINK = "faults/test_link.py::test_a_primary_on_a_bad_link_keeps_its_role_and_is_put_back"
 REPLACED_WHEN_CUT_OFF = (
     "infra/lab/test_network_of_a_lab.py::"
     "test_a_primary_that_is_cut_off_is_replaced_and_joins_the_others_again"
@@ -71,12 +72,16 @@ FAULTS = {
     "adjust": "faults/test_changes_of_aerospike.py::"
     "test_no_node_may_be_broken_added_or_removed_while_it_would_come_back_with_another_factor",
     "admit_node": REPLACED,
+    "cut_one_way": "faults/test_link.py::"
+    "test_a_primary_that_clients_do_not_hear_stays_primary_though_we_do_not_hear_it_either",
     "delay_node": SLOWED,
     "hold_connections": "faults/test_connections.py::"
     "test_a_primary_counts_what_is_held_and_has_it_no_more_after_the_undo",
     "kill_node": ON_AEROSPIKE,
     "kill_supervisor": "faults/test_supervisor.py::"
     "test_two_members_accept_writes_until_the_supervisor_is_back",
+    "limit_bandwidth": BAD_LINK,
+    "lose_packets": BAD_LINK,
     "partition_node": CUT_OFF,
     "pause_cluster": ON_LAB_ATLAS + "test_a_paused_cluster_is_resumed_by_the_rollback",
     "pause_node": "session/test_abort.py::"

@@ -46,7 +46,7 @@ class Lasting:
 
     def undone(self, undo: Callable[[], Proof]) -> dict[str, Any]:
         """Undo it; return what the undo says of it."""
-        self.watches.undo_begins(self.node)
+        self.watches.undo_begins(self.node, self.undo)
         return self.watches.undone(self.undo, self.node, undo())
 
 

@@ -102,7 +102,7 @@ def undone(tmp_path: Path, already: bool, allowed: bool = False) -> tuple[Path, 
     proof = Proof(now, 0.0, {"undo_after_s": 120.0})
     watches.begin(PendingUndo("resume_node", "n1"), entry, "pause_node", proof, look)
     await_true(lambda: look.taken > 2)
-    watches.undo_begins("n1")
+    watches.undo_begins("n1", "resume_node")
     seen = watches.undone("resume_node", "n1", Proof(time.monotonic(), 0.0, {}, already=already))
     return log, seen["watched"]
 
@@ -196,6 +196,21 @@ def test_a_node_that_is_killed_while_it_is_paused_and_started_at_last_broke_noth
     assert breaches(read_events(log)) == []
 
 
+def test_the_undo_of_one_fault_leaves_the_watch_of_another_one_of_its_node(tmp_path: Path) -> None:
+    log, over = tmp_path / "events.ndjson", threading.Event()
+    events = EventLog(log)
+    watches = Watches(events, lambda t: t)
+    proof = Proof(time.monotonic(), 0.0, {})
+    for fault, undo in (("partition_node", "heal_partition"), ("lose_packets", "deliver_packets")):
+        entry = events.intent("break", fault, node="n1")
+        watches.begin(PendingUndo(undo, "n1"), entry, fault, proof, lambda: not over.is_set())
+    watches.undo_begins("n1", "heal_partition")
+    over.set()
+    await_true(lambda: breaches(read_events(log)), "that the loss ended early", 20)
+    (breach,) = breaches(read_events(log))
+    assert breach.detail.startswith("lose_packets of n1 ended by itself")
+
+
 def test_a_reboot_ends_the_watch_since_it_may_start_the_node(tmp_path: Path) -> None:
     log = tmp_path / "events.ndjson"
     look = Scripted(True)
@@ -204,7 +219,7 @@ def test_a_reboot_ends_the_watch_since_it_may_start_the_node(tmp_path: Path) -> 
     watches.begin(PendingUndo("start_node", "n1"), 1, "stop_node", proof, look)
     await_true(lambda: look.taken > 1)
     for undo in ("reboot_node", "start_node"):
-        watches.undo_begins("n1")
+        watches.undo_begins("n1", undo)
         assert watches.undone(undo, "n1", Proof(time.monotonic(), 0.0, {}, already=True)) == {}
     assert not log.exists()
 

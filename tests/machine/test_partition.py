@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 from tests.links import partitionable
+from tests.namespaces import node_at as node
+from tests.namespaces import waiting_switches
 from tests.waiting import await_true
 
 from brownout.base.errors import Refused, Unsupported
 from brownout.base.wait import wait_until
 from brownout.databases.lab import network as lab_network
 from brownout.databases.lab.network import Place
-from brownout.inventory.model import Node, ProcessSpec
 from brownout.machine import network, partition
 from brownout.machine.host import host_for
-from brownout.machine.partition import MARK
 
 WHY_NOT = network.why_not()
 rooted = pytest.mark.skipif(bool(WHY_NOT), reason=f"NOT TESTED: partitions: {WHY_NOT}")
@@ -81,13 +81,6 @@ def reaches(place: Place, *others: Place) -> list[bool]:
     return [line == "1" for line in told.split()]
 
 
-def node(place: Place) -> Node:
-    host = ProcessSpec(
-        pid_file=Path("/nowhere/pid"), command=("sleep",), network_namespace=place.namespace
-    )
-    return Node(name="n1", address=f"{place.address}:{PORT}", host=host)
-
-
 @rooted
 def test_it_is_cut_off_both_ways_while_we_reach_it_and_the_others_each_other(
     places: Places,
@@ -101,7 +94,9 @@ def test_it_is_cut_off_both_ways_while_we_reach_it_and_the_others_each_other(
     assert reaches(second, first, third) == [False, True]
     socket.create_connection((first.address, PORT), 1).close()
     assert host.cut_off() == [second.address, third.address]
-    assert host.heal_partition().evidence == {"state": "joined"}
+    evidence = dict(host.heal_partition().evidence)
+    assert evidence.pop("dropped_packets") > 0
+    assert evidence == {"state": "joined"}
     assert reaches(first, second, third) == [True, True]
     assert reaches(second, first) == [True]
 
@@ -150,10 +145,10 @@ def test_it_heals_by_itself_after_the_limit_and_no_switch_is_left(places: Places
     host.partition([f"{second.address}:1"], 60)
     proof = host.partition([f"{second.address}:1"], 1)
     assert proof.already  # and the limit is the later one's
-    assert len(switches(first)) == 1
+    assert len(waiting_switches(first, partition.FILTER.mark)) == 1
     await_true(lambda: not host.cut_off(), "the end of the cut")
     assert reaches(first, second) == [True]
-    await_true(lambda: not switches(first), "the end of its switch")
+    await_true(lambda: not waiting_switches(first, partition.FILTER.mark), "the end of its switch")
     assert host.heal_partition().already
 
 
@@ -163,7 +158,7 @@ def test_healing_ends_the_switch_and_is_safe_to_repeat(places: Places) -> None:
     host = partitionable(node(first))
     host.partition([f"{second.address}:1"], 600)
     assert not host.heal_partition().already
-    assert switches(first) == []
+    assert waiting_switches(first, partition.FILTER.mark) == []
     assert host.heal_partition().already
 
 
@@ -182,7 +177,7 @@ def test_what_cannot_be_cut_is_cut_from_nobody(places: Places, peer: str, why: s
     with pytest.raises(Refused, match=f"node `n1` is not cut off: {why}"):
         host.partition([f"{second.address}:1", f"{peer}:1"], 60)
     assert host.cut_off() == []
-    assert switches(first) == []
+    assert waiting_switches(first, partition.FILTER.mark) == []
     assert reaches(first, second) == [True]
 
 
@@ -218,7 +213,7 @@ def test_a_network_goes_without_a_trace_with_its_switches(tmp_path: Path) -> Non
     first, second = made.values()
     partitionable(node(first)).partition([f"{second.address}:1"], 600)
     assert len(lab_network.left(tmp_path)) == 4
-    (switch,) = switches(first)
+    (switch,) = waiting_switches(first, partition.FILTER.mark)
     lab_network.remove(tmp_path)
     assert lab_network.left(tmp_path) == []
     await_true(lambda: not Path("/proc", switch).exists(), "the end of the switch")
@@ -264,16 +259,3 @@ def test_a_machine_without_the_tools_says_what_is_missing(
     assert network.why_not().startswith("ip, nft, nsenter, setsid not found on PATH")
     with pytest.raises(Unsupported, match=r"cannot be made here: ip, nft, nsenter, setsid"):
         lab_network.make(tmp_path, ["n1"])
-
-
-def switches(place: Place) -> list[str]:
-    """The processes that wait to heal the partition of `place`."""
-    here = str((network.NAMESPACES / place.namespace).stat().st_ino).encode()
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            with contextlib.suppress(OSError):
-                words = (entry / "cmdline").read_bytes().split(b"\0")
-                if MARK.encode() in words and here in words:
-                    found.append(entry.name)
-    return found

@@ -257,7 +257,7 @@ class Faults:
             looked = time.monotonic()
             before = self._role_before(act)
         elif act.type == "mend":
-            self._watches.undo_begins(act.node)
+            self._watches.undo_begins(act.node, act.name)
         if self._resolves(act):
             act = replace(act, leaves=None)
         left = self.leave(act.leaves) if act.leaves is not None else _NOTHING

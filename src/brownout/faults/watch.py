@@ -155,14 +155,19 @@ class Watches:
         for watch in watches:
             _stopped(watch)
 
-    def undo_begins(self, node: str | None) -> None:
-        """End every watch on `node`: what is seen from now on is our own doing."""
+    def undo_begins(self, node: str | None, action: str) -> None:
+        """End the watch on `node` of the fault that `action` undoes, or every one if none is.
+
+        What is seen of them from now on is our own doing. Other faults of the node still last.
+        """
         with self._lock:
             mine = [each for each in self._watched.values() if each.undo.node == node]
-            for each in mine:
+            own = [each for each in mine if each.undo.action == action]
+            for each in own or mine:
                 del self._watched[each.undo]
-        self._ending = {key: seen for key, seen in self._ending.items() if key[1] != node}
-        for each in mine:
+        if not own:
+            self._ending = {key: seen for key, seen in self._ending.items() if key[1] != node}
+        for each in own or mine:
             self._ending[(each.undo.action, node)] = each, _stopped(each.watch)
 
     def undone(self, action: str, node: str | None, proof: Proof) -> dict[str, Any]:

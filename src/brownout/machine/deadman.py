@@ -9,9 +9,12 @@ that could be left over:
                                      pid  start    limit
 """
 
-from brownout.inventory.model import DEFAULT_UNDO_AFTER_S
+from typing import Literal
 
-__all__ = ["DEFAULT_UNDO_AFTER_S", "FUNCTIONS", "MARK", "functions"]
+from brownout.inventory.model import DEFAULT_UNDO_AFTER_S
+from brownout.machine.commands import Runner, answer, script
+
+__all__ = ["DEFAULT_UNDO_AFTER_S", "FUNCTIONS", "MARK", "armed", "disarm_all", "functions"]
 
 MARK = "brownout-undo-pause"
 
@@ -70,3 +73,27 @@ arm() {{
 
 #: Those of a pause: the words are its process and the start of that in ticks since boot.
 FUNCTIONS = functions(MARK, _WAIT_AND_RESUME)
+
+#: How the marks of all switches begin.
+_EVERY = "brownout-undo-[a-z-]*"
+#: `$1` a kind of namespace. The switches, whatever they undo, that are in ours of that kind.
+_ARMED = f"""\
+{functions(_EVERY, ":")}
+for each in $(switches "[^ ]*" "[^ ]*"); do
+  [ "$(stat -L -c %i "/proc/$each/ns/$1")" = "$(stat -L -c %i "/proc/self/ns/$1")" ] || continue
+  echo "switch $each"
+done
+"""
+
+
+def armed(runner: Runner, kind: Literal["net", "mnt"]) -> list[str]:
+    """Return the ids of all switches that share the namespace in which `runner` runs scripts."""
+    done = runner.run(script(_ARMED, kind))
+    return answer(done, "looking for dead man's switches", runner.where).all("switch")
+
+
+def disarm_all(runner: Runner) -> None:
+    """End every switch in the network namespace that `runner` runs scripts in."""
+    if switches := armed(runner, "net"):
+        text = f'{functions(_EVERY, ":")}disarm "$1"\n'
+        answer(runner.run(script(text, " ".join(switches))), "ending switches", runner.where)

@@ -40,7 +40,7 @@ from brownout.machine.moments import bracket
 from brownout.machine.network import Network
 from brownout.machine.network import why_not as why_no_namespace
 
-__all__ = ["MARK", "SCRIPTS", "check_size", "clear", "delay_now", "disarm", "in_words"]
+__all__ = ["MARK", "SCRIPTS", "check_size", "clear", "delay_now", "in_words"]
 __all__ += ["interface_in_words", "slow", "why_not", "why_not_here"]
 
 MARK = "brownout-undo-delay"
@@ -155,7 +155,6 @@ disarm "$(armed)"
 #: Longer than what is held back can take to arrive.
 _CLEAR_TIMEOUT_S = 150.0
 _SHOW = f"{_FUNCTIONS}\ncommand -v tc >/dev/null || return 0\nshow\n"
-_DISARM = f'{_FUNCTIONS}\ndisarm "$(armed)"\n'
 #: `netem b81: parent b80:2 limit 100000 delay 50ms  5ms`, or `… delay 1.5s`.
 _DELAY = re.compile(r"netem b81: .*?delay ([\d.]+)(us|ms|s)(?: +([\d.]+)(us|ms|s))?")
 _MS = {"us": 0.001, "ms": 1.0, "s": 1000.0}
@@ -182,11 +181,6 @@ def why_not_here() -> str:
     """
     runner = LocalRunner()
     return why_no_namespace() or _missing(_asked(runner, "lo", ""), runner)
-
-
-def disarm(runner: Runner) -> None:
-    """End every switch in the network namespace that `runner` runs scripts in."""
-    answer(runner.run(script(_DISARM)), "ending the dead man's switch", runner.where)
 
 
 def check_size(latency_ms: int, jitter_ms: int) -> None:

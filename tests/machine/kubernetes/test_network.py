@@ -8,10 +8,11 @@ from tests.machine.kubernetes.conftest import SERVER, Make
 from brownout.base.errors import Unsupported
 from brownout.inventory.model import Node
 from brownout.kubernetes.objects import Objects, in_namespace
-from brownout.machine import partition
+from brownout.machine import bandwidth, one_way, packet_loss, partition
 from brownout.machine.kubernetes import KubernetesHost
 from brownout.machine.kubernetes.network import PRIVILEGED, manifest
 from brownout.machine.kubernetes.pod import read
+from brownout.machine.packet_filter import Match
 
 #: The pods of this kubelet share its machine's network; this one leaves it.
 OWN_NETWORK = ["/usr/bin/unshare", "--net", "--", *SERVER]
@@ -70,6 +71,28 @@ def test_it_is_cut_off_and_joined_again_and_our_pod_is_gone(
     assert len(_ours(objects, namespace)) == 1
     assert not link.heal_partition().already
     awaited(lambda: not _ours(objects, namespace), "our pod is gone")
+
+
+@pytest.mark.kubernetes
+def test_a_second_fault_of_the_pod_keeps_its_switch_when_the_first_is_undone(
+    made: Make, objects: Objects, namespace: str
+) -> None:
+    host = made({"network_image": "none"}, command=OWN_NETWORK)
+    link = partitionable(_link(host).node)
+    network = host.network()
+    assert packet_loss.FILTER.why_not(network) == ""
+    link.partition(["198.18.0.9:1"], 60)
+    match = Match("in", "all", share=1000)
+    packet_loss.FILTER.drop(network, match, 60)
+    one_way.FILTER.drop(network, Match("out", "others", ("198.18.0.9:1",), 27017), 4)
+    bandwidth.FILTER.drop(network, Match("in", "all", rate=125_000), 60)
+    link.heal_partition()
+    bandwidth.FILTER.clear(network)
+    assert len(_ours(objects, namespace)) == 1
+    assert packet_loss.FILTER.look(network).rules == {"incoming": match.rule}
+    awaited(lambda: not one_way.FILTER.look(network), "the node undoes it by itself")
+    packet_loss.FILTER.clear(network)
+    awaited(lambda: not _ours(objects, namespace), "our pod is gone with the last fault")
 
 
 @pytest.mark.kubernetes

@@ -6,14 +6,15 @@ from pathlib import Path
 
 import pytest
 from tests.links import Link, partitionable
-from tests.machine.test_partition import PORT, Places, places, reaches, rooted, switches
+from tests.machine.test_partition import PORT, Places, places, reaches, rooted
+from tests.namespaces import waiting_switches
 from tests.sshd import WHY_NOT, Sshd
 from tests.waiting import await_true
 
 from brownout.base.errors import Refused
 from brownout.databases.lab.network import Place
 from brownout.inventory.model import Node
-from brownout.machine import network
+from brownout.machine import network, partition
 from brownout.machine.ssh import SshSpec, pool
 
 __all__ = ["places"]
@@ -57,11 +58,11 @@ def test_it_is_cut_off_both_ways_and_joined_while_we_reach_it(places: Places, ho
     assert 0 < proof.uncertainty_s < 5
     assert reaches(first, second, third) == [False, False]
     assert reaches(second, first, third) == [False, True]
-    assert len(switches(first)) == 1
+    assert len(waiting_switches(first, partition.FILTER.mark)) == 1
     assert host.cut_off() == [second.address, third.address]
     assert not host.heal_partition().already
     assert reaches(first, second) == [True]
-    assert switches(first) == []
+    assert waiting_switches(first, partition.FILTER.mark) == []
     assert host.heal_partition().already
 
 
@@ -72,7 +73,7 @@ def test_it_undoes_it_by_itself_though_every_connection_of_ours_is_gone(
     partitionable(node(sshd_there, undo_after_s=5.0)).partition([f"{second.address}:1"])
     sshd_there.stop()
     await_true(lambda: reaches(first, second) == [True], "the end of the cut")
-    await_true(lambda: not switches(first), "the end of its switch")
+    await_true(lambda: not waiting_switches(first, partition.FILTER.mark), "the end of its switch")
 
 
 def test_where_we_come_from_is_never_cut_off(places: Places, host: Link) -> None:

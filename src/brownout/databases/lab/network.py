@@ -17,7 +17,7 @@ from ipaddress import IPv4Network
 from pathlib import Path
 
 from brownout.base.errors import HostError, UndoFailed, Unsupported
-from brownout.machine import netem, network, partition
+from brownout.machine import deadman, network
 
 __all__ = ["HERE", "Place", "left", "make", "places", "remove", "tag_of"]
 
@@ -80,8 +80,7 @@ def remove(directory: Path) -> None:
     if (_INTERFACES / outside).exists():
         _ip("link", "delete", outside)
     for namespace in _namespaces(directory):
-        partition.disarm(network.runner_in(namespace))
-        netem.disarm(network.runner_in(namespace))
+        deadman.disarm_all(network.runner_in(namespace))
         _ip("netns", "delete", namespace)
     if still := left(directory):
         raise UndoFailed(f"the network of `{directory}` is not gone: {', '.join(still)}")

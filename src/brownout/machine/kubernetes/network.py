@@ -6,15 +6,16 @@ machine's processes and enters the network of the one that is the node's:
 
     brownout ──exec──▶ our pod (hostPID, privileged) ──nsenter──▶ the network of the node's pod
 
-It is made with the first script and removed once the network is as it was. Where we die before
-that, it stays until its deadline, since the switch that undoes the fault runs in it; the API
-removes it with the node's pod.
+It is made with the first script and removed once the network is as it was, with the last of several
+faults. Where we die before that, it stays until its deadline, since the switch that undoes the
+fault runs in it; the API removes it with the node's pod.
 """
 
 from secrets import token_hex
 
 from brownout.base.errors import HostError, Unsupported
 from brownout.kubernetes.objects import Object, Objects, in_namespace
+from brownout.machine import deadman
 from brownout.machine.commands import Completed, answer, script
 from brownout.machine.kubernetes.helper import await_running
 from brownout.machine.kubernetes.location import find_pod, locate, objects_of
@@ -104,13 +105,14 @@ class NetworkRunner:
             return pod is not None and bool(self._serving(objects, pod))
 
     def leave(self) -> None:
-        """Remove our pods beside the node's."""
+        """Remove our pods beside the node's, but for those in which another fault's switch runs."""
         with objects_of(self._spec) as objects:
             located = locate(objects, self._spec)
             if located.pod is not None:
                 for name, uid in self._serving(objects, located.pod):
-                    path = in_namespace(self._spec.namespace, "pods", name)
-                    objects.delete(path, uid, 0)
+                    if not deadman.armed(PodRunner(self._spec, name, _CONTAINER), "mnt"):
+                        path = in_namespace(self._spec.namespace, "pods", name)
+                        objects.delete(path, uid, 0)
 
     def _process_in(self, beside: PodRunner, number: str) -> str:
         reply = answer(beside.run(script(_WHO, number)), "looking for the network", beside.where)
