@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,10 +18,13 @@ from tests.forked_run import brownout
 from tests.waiting import await_whole
 
 from brownout.base.wait import wait_until
-from brownout.databases.adapter import adapter_for
+from brownout.databases.adapter import Adapter, adapter_for
+from brownout.faults import undos
+from brownout.faults.faults import Faults
 from brownout.inventory.model import Cluster
 from brownout.machine import leftovers, procfs
 from brownout.machine.host import host_for
+from brownout.run.events import EventLog, read_events
 from brownout.show.report import html
 
 #: What a run writes down in this order; a moment is one of these and up to `WITHIN_S` after it.
@@ -83,6 +87,45 @@ def kill_and_heal(
     in_time = f'"{mark}"' in _written(where)
     time.sleep(after_s)  # the moment is what is tested: there is no state to wait for
     return replace(_kill_and_heal(process, cluster, where, damage, settings), in_time=in_time)
+
+
+_ACT = """\
+import json, sys
+from pathlib import Path
+from brownout.databases.adapter import adapter_for
+from brownout.faults.faults import Faults
+from brownout.inventory import inventory
+from brownout.run.events import EventLog
+cluster = inventory.load(sys.argv[1])
+faults = Faults(cluster, adapter_for(cluster), EventLog(Path(sys.argv[2])), float)
+print("ready", flush=True)
+faults.run(sys.argv[3], cluster.node(sys.argv[4]), **json.loads(sys.argv[5]))
+"""
+
+
+def kill_act(
+    cluster: Cluster,
+    log: Path,
+    fault: str,
+    arguments: Mapping[str, Any],
+    after_s: float,
+    node: str = "",
+) -> None:
+    """Do a fault in a process of its own, and `kill -9` that `after_s` seconds after it begins."""
+    words = [cluster.name, str(log), fault, node or cluster.nodes[0].name, json.dumps(arguments)]
+    with subprocess.Popen([sys.executable, "-c", _ACT, *words], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        time.sleep(after_s)  # the moment is what is tested: there is no state to wait for
+        kill_tree(process.pid)
+
+
+def heal_act(cluster: Cluster, adapter: Adapter, log: Path) -> None:
+    """Put back what the record of an act that was killed says, twice."""
+    for _ in range(2):
+        pending = undos.left(read_events(log)) if log.exists() else ()
+        faults = Faults(cluster, adapter, EventLog(log), lambda t: t, pending=pending)
+        assert faults.put_back() == []
 
 
 def _start(

@@ -77,6 +77,8 @@ FAULTS = {
     "delay_node": SLOWED,
     "hold_connections": "faults/test_connections.py::"
     "test_a_primary_counts_what_is_held_and_has_it_no_more_after_the_undo",
+    "fail_disk": "machine/test_disk_errors.py::"
+    "test_every_second_flush_fails_from_the_third_on_and_then_none",
     "kill_node": ON_AEROSPIKE,
     "kill_supervisor": "faults/test_supervisor.py::"
     "test_two_members_accept_writes_until_the_supervisor_is_back",
@@ -94,6 +96,8 @@ FAULTS = {
     "resize_cluster": ON_LAB_ATLAS + "test_a_resize_restarts_every_member_and_is_put_back",
     "run_chaos_engine": "litmus/test_engines_on_kubernetes.py::"
     "test_the_experiment_runs_an_engine_under_load_and_keeps_what_litmus_said",
+    "slow_disk": "faults/test_disk_slow.py::"
+    "test_a_primary_with_a_slow_disk_is_traced_flushes_late_and_is_put_back",
     "start_outage": ON_LAB_ATLAS
     + "test_an_outage_cuts_the_primarys_region_off_until_a_run_that_died_is_healed",
     "step_down_primary": STEPDOWN,

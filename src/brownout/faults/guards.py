@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 #: What a node that has the only copy may lose data by.
-MAY_LOSE = frozenset({"stop", "kill", "pause", "partition", "one_way"})
+MAY_LOSE = frozenset({"stop", "kill", "pause", "partition", "one_way", "disk_errors", "disk_full"})
 
 
 @dataclass(frozen=True, slots=True)

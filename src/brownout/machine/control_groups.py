@@ -24,6 +24,7 @@ from brownout.inventory.model import Node
 from brownout.machine import deadman, server_directory
 from brownout.machine.commands import Answer
 from brownout.machine.host import Shell
+from brownout.machine.processes import TREE
 
 __all__ = ["Limit", "functions", "key", "means", "problem", "processes"]
 __all__ += ["own", "remove", "why_not_here"]
@@ -73,20 +74,6 @@ group_of() {
   else
     sed -n 's/^0:://p' "/proc/$1/cgroup"
   fi
-}
-tree() {
-  cat /proc/[0-9]*/stat 2>/dev/null \
-    | sed -n 's/^\([0-9]*\) (.*) [A-Za-z] \([0-9]*\) .*/\1 \2/p' \
-    | awk -v roots="$*" '
-        BEGIN { n = split(roots, r, " "); for (i = 1; i <= n; i++) ours[r[i]] = 1 }
-        { parent[$1] = $2 }
-        END {
-          do {
-            more = 0
-            for (p in parent) if (!(p in ours) && (parent[p] in ours)) { ours[p] = 1; more = 1 }
-          } while (more)
-          for (p in ours) print p
-        }'
 }
 look() {
   for tool in %(tools)s; do command -v $tool >/dev/null || echo "missing $tool"; done
@@ -220,7 +207,7 @@ def functions(controller: str) -> str:
     `look` prints what `problem` reads and sets `$kind` and `$root`; `group_of PROCESS` prints the
     group of a process, and `tree PROCESS…` all processes below them, with them.
     """
-    return _COMMON % {"controller": controller, "tools": _TOOLS}
+    return TREE + _COMMON % {"controller": controller, "tools": _TOOLS}
 
 
 def key(node: Node) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from brownout.machine.commands import Answer, Completed, Runner, answer, script
 
-__all__ = ["DESCRIBE", "FUNCTIONS", "Located", "Process", "by_id", "described"]
+__all__ = ["DESCRIBE", "FUNCTIONS", "TREE", "Located", "Process", "by_id", "described"]
 
 #: Shell functions that set a variable of their name and fork nothing, so that they can be asked
 #: every few milliseconds. A first thread may be a zombie while others still run.
@@ -56,6 +56,23 @@ clock() {
   read -r uptime rest < /proc/uptime
   echo "uptime $uptime"
   echo "ticks $(getconf CLK_TCK)"
+}
+"""
+#: `tree PIDS` prints these processes and all that descend from them.
+TREE = r"""\
+tree() {
+  cat /proc/[0-9]*/stat 2>/dev/null \
+    | sed -n 's/^\([0-9]*\) (.*) [A-Za-z] \([0-9]*\) .*/\1 \2/p' \
+    | awk -v roots="$*" '
+        BEGIN { n = split(roots, r, " "); for (i = 1; i <= n; i++) ours[r[i]] = 1 }
+        { parent[$1] = $2 }
+        END {
+          do {
+            more = 0
+            for (p in parent) if (!(p in ours) && (parent[p] in ours)) { ours[p] = 1; more = 1 }
+          } while (more)
+          for (p in ours) print p
+        }'
 }
 """
 
