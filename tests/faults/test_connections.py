@@ -1,11 +1,8 @@
 """Real servers count the connections that are held to them, until they are closed."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
-from tests import chaos_runner as chaos
-from tests import kill_harness
 
 from brownout.base.errors import Refused
 from brownout.databases.adapter import Adapter, CountingConnections
@@ -44,28 +41,3 @@ def test_what_the_inventory_forbids_opens_nothing(
             "hold_connections", cluster.nodes[0]
         )
     assert not log.exists()
-
-
-def _experiment() -> dict[str, Any]:
-    """The experiment of a node that is short of CPU, with connections in the place of that."""
-    experiment = chaos.load("node-throttle")
-    experiment["extensions"][0]["needs"] = ["connections"]
-    hold, close = experiment["method"][:2]
-    hold["provider"] |= {"func": "hold_connections", "arguments": {"connections": 60}}
-    close["provider"]["func"] = "close_connections"
-    for name in ("cpus", "undo_after_s"):
-        del experiment["configuration"][name]
-    return experiment
-
-
-@pytest.mark.matrix
-def test_a_run_killed_while_it_holds_connections_is_healed(
-    cluster: Cluster, adapter: Adapter, tmp_path: Path
-) -> None:
-    assert isinstance(adapter, CountingConnections)
-    before = adapter.connections(cluster.nodes[0])
-    healed = kill_harness.kill_and_heal(
-        cluster, tmp_path / "run", "hold_connections", 0.5, _experiment()
-    )
-    assert "close_connections" in healed.mended
-    assert adapter.connections(cluster.nodes[0]) < before + 30

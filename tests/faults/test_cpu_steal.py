@@ -1,10 +1,8 @@
-"""Real members have their CPU stolen, and have it back, after a crash too."""
+"""Real members have their CPU stolen, and have it back."""
 
 from pathlib import Path
 
 import pytest
-from tests import chaos_runner as chaos
-from tests import kill_harness
 
 from brownout.base.errors import Refused
 from brownout.databases.adapter import Adapter
@@ -51,15 +49,3 @@ def test_what_a_guard_forbids_starts_nothing(
         Faults(denying, adapter, EventLog(log), lambda t: t).run("steal_cpu", node)
     assert not log.exists()
     assert steal.left_on(node, host_for(node)) == ""
-
-
-@pytest.mark.matrix
-def test_a_run_killed_while_cpu_is_stolen_is_healed(cluster: Cluster, tmp_path: Path) -> None:
-    experiment = chaos.load("node-throttle")
-    experiment["extensions"][0]["needs"] = ["cpu_steal"]
-    steal_it, give_it_back = experiment["method"][:2]
-    steal_it["provider"]["func"] = "steal_cpu"
-    give_it_back["provider"]["func"] = "return_cpu"
-    healed = kill_harness.kill_and_heal(cluster, tmp_path / "run", "steal_cpu", 0.5, experiment)
-    assert "return_cpu" in healed.mended
-    assert [steal.left_on(node, host_for(node)) for node in cluster.nodes] == ["", "", ""]

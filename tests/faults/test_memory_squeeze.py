@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from tests import kill_harness
 
 from brownout.base.errors import ConfigurationError, Refused
 from brownout.databases.adapter import Adapter
@@ -74,14 +73,3 @@ def test_what_the_inventory_forbids_touches_nothing(
     assert faults.put_back() == []
     assert memory.left_on(node, host_for(node)) == ""
     assert host_for(node).running().running
-
-
-@pytest.mark.matrix
-def test_a_run_killed_while_its_node_is_squeezed_is_healed(
-    cluster: Cluster, tmp_path: Path
-) -> None:
-    healed = kill_harness.kill_and_heal(
-        cluster, tmp_path / "run", "squeeze_memory", 0.5, "memory-squeezed"
-    )
-    assert "release_memory" in healed.mended
-    assert [memory.left_on(node, host_for(node)) for node in cluster.nodes] == ["", "", ""]

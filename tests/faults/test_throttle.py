@@ -62,7 +62,7 @@ def test_a_run_killed_while_its_node_is_throttled_is_healed(
     cluster: Cluster, tmp_path: Path
 ) -> None:
     healed = kill_harness.kill_and_heal(
-        cluster, tmp_path / "run", "throttle_node", 0.5, "node-throttle"
+        cluster, tmp_path / "run", "throttle_node", 0.5, "cpu-starved"
     )
     assert "unthrottle_node" in healed.mended
     assert [cpu.left_on(node, host_for(node)) for node in cluster.nodes] == ["", "", ""]

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.live
 def test_a_primary_short_of_cpu_stays_primary_and_has_it_back(
     lab_mongodb: Cluster, tmp_path: Path
 ) -> None:
-    ran = chaos.run_quickly("node-throttle", tmp_path, lab_mongodb.name, cpus=0.1, throttled_s=5)
+    ran = chaos.run_quickly("cpu-starved", tmp_path, lab_mongodb.name, cpus=0.1, throttled_s=5)
     ran.check_proven()
     old = ran.impact["experiment"]["target"]
     assert ran.deeds == [("throttle_node", old), ("unthrottle_node", old)], ran.output
@@ -29,4 +29,4 @@ def test_a_primary_short_of_cpu_stays_primary_and_has_it_back(
 @pytest.mark.quiet
 @pytest.mark.timeout(400)
 def test_as_shipped_it_passes_with_a_lab_that_is_down_before_and_after(tmp_path: Path) -> None:
-    chaos.run_as_shipped("node-throttle", tmp_path).check_passed()
+    chaos.run_as_shipped("cpu-starved", tmp_path).check_passed()
