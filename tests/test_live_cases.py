@@ -98,6 +98,8 @@ FAULTS = {
     "test_the_experiment_runs_an_engine_under_load_and_keeps_what_litmus_said",
     "slow_disk": "faults/test_disk_slow.py::"
     "test_a_primary_with_a_slow_disk_is_traced_flushes_late_and_is_put_back",
+    "stall_disk": "faults/test_disk_stall.py::"
+    "test_the_stalled_disk_of_a_leader_is_given_back_by_the_record_of_a_run_that_died",
     "start_outage": ON_LAB_ATLAS
     + "test_an_outage_cuts_the_primarys_region_off_until_a_run_that_died_is_healed",
     "step_down_primary": STEPDOWN,

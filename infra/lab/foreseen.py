@@ -6,8 +6,9 @@ Only what hangs on the machine is foreseen. The rest is the adapter's to say, of
 from brownout.base import usual
 from brownout.base.errors import ClusterError
 from brownout.databases.adapter import Support
+from brownout.databases.lab import file_systems
 from brownout.databases.lab.proxies import find_toxiproxy
-from brownout.databases.lab.settings import NetworkedLab, SlowableLab
+from brownout.databases.lab.settings import DiskLab, NetworkedLab, SlowableLab
 from brownout.inventory.model import Cluster, LabSpec, Node
 from brownout.machine import netem, network
 
@@ -38,6 +39,8 @@ def foreseen(spec: LabSpec, need: str) -> Support | None:
         return _support(_no_partition(spec))
     if need == "delay":
         return _support(_no_delay(spec))
+    if need == "disk_stall":
+        return _support(_no_own_disk(spec))
     return None
 
 
@@ -52,6 +55,15 @@ def _no_partition(spec: LabSpec) -> str:
             f"those of {usual.PARTITIONED} have"
         )
     return network.why_not()
+
+
+def _no_own_disk(spec: LabSpec) -> str:
+    if not (isinstance(spec, DiskLab) and spec.own_file_systems):
+        return (
+            "its nodes have no file system to themselves (`lab.own_file_systems`), as those of "
+            f"{usual.DISKS} have"
+        )
+    return file_systems.why_not()
 
 
 def _no_delay(spec: LabSpec) -> str:

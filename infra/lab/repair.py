@@ -44,6 +44,7 @@ def mend(cluster: Cluster, progress: Progress) -> None:
 
 def _wake(node: Node, adapter: Adapter, progress: Progress) -> None:
     host = host_for(node)
+    leftovers.release(node, host)
     process = host.running()
     if not process.running or process.paused:
         progress(f"{node.name} is {process.describe()}: putting it back")

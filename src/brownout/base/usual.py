@@ -1,10 +1,12 @@
 """Defaults that name a database. Help and messages use them as examples, too."""
 
-__all__ = ["CLUSTER", "DATABASE", "PARTITIONED", "SLOWED"]
+__all__ = ["CLUSTER", "DATABASE", "DISKS", "PARTITIONED", "SLOWED"]
 
 #: The default inventory of experiments, loads and `brownout lab`.
 CLUSTER = "lab-mongodb"
 #: The labs whose nodes can be cut off and slowed down.
 PARTITIONED, SLOWED = "lab-mongodb-partition", "lab-mongodb-slow"
+#: The lab whose nodes have disks of their own.
+DISKS = "lab-mongodb-disk"
 #: The default database of an imported Ansible inventory.
 DATABASE = "aerospike"

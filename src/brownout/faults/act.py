@@ -5,7 +5,16 @@ from typing import Any
 
 from brownout.machine.host import Proof
 
-__all__ = ["FINISH_WIPE", "PROCESS", "Act", "Evidence", "Pending", "PendingUndo", "evidence_of"]
+__all__ = [
+    "DISK",
+    "FINISH_WIPE",
+    "PROCESS",
+    "Act",
+    "Evidence",
+    "Pending",
+    "PendingUndo",
+    "evidence_of",
+]
 
 Evidence = dict[str, Any]
 Pending = tuple["PendingUndo", ...]
@@ -13,6 +22,9 @@ Pending = tuple["PendingUndo", ...]
 #: The rank of what puts a process right: it is stopped or paused, so the later one replaces the
 #: earlier one. What is below comes before it, what is above after.
 PROCESS = 1
+#: The rank of what puts a disk right, before all else: what waits for it can be neither ended nor
+#: started, and a wipe does not end.
+DISK = -1
 #: The undo of a wipe that began and is not proven to be done; its value is the directories.
 FINISH_WIPE = "finish_wipe"
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, TypeVar
 
 from brownout.base.errors import BrownoutError, ConfigurationError, Refused, UndoFailed, Unsupported
@@ -175,6 +176,11 @@ class Faults:
     def broke_something(self) -> bool:
         """Whether a break began that its server or machine did not refuse."""
         return self.others_broke or bool(self._breaks)
+
+    @property
+    def directory(self) -> Path:
+        """The directory in which what is done is written down."""
+        return self._events.directory
 
     def has_begun(self, name: str, node: str) -> bool:
         """Return whether this run began this on this node, also if it died since."""

@@ -3,9 +3,9 @@
     a fault's intent ──▶ pending ──▶ its undo's proof ──▶ resolved
 
 Each is on disk before the act that leaves it, as the `undo` of the act's event. What is done to a
-node is undone first, node by node and within one by rank: a wipe that was cut short is finished,
-its process is put right, then its database is asked. Changes of the cluster follow, the latest
-first.
+node is undone first, node by node and within one by rank: its disk is put right, a wipe that was
+cut short is finished, its process is put right, then its database is asked. Changes of the cluster
+follow, the latest first.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

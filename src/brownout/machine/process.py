@@ -40,7 +40,7 @@ class ProcessHost(ShellHost):
             raise ConfigurationError(f"node `{node.name}` is not a process of this machine")
         self._address, self._spec = node.address, node.host
         super().__init__(
-            node.name,
+            node,
             LocalRunner(),
             Rules(keep=tuple(_keep(node.host))),
             deadman.DEFAULT_UNDO_AFTER_S,

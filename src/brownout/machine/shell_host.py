@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from brownout.base.errors import (
     ConfigurationError,
@@ -17,10 +17,19 @@ from brownout.base.errors import (
     Refused,
     after_effect,
 )
-from brownout.machine import address_proof, files, server_directory, signals, storage, supervision
+from brownout.inventory.model import Node
+from brownout.machine import (
+    address_proof,
+    files,
+    leftovers,
+    server_directory,
+    signals,
+    storage,
+    supervision,
+)
 from brownout.machine.commands import Runner
 from brownout.machine.footprint import Footprint, footprint
-from brownout.machine.host import Connection, ProcessState, Proof, Shell, StopMode, already
+from brownout.machine.host import Connection, Host, ProcessState, Proof, Shell, StopMode, already
 from brownout.machine.processes import Located, Process
 from brownout.machine.storage import Rules
 
@@ -36,13 +45,13 @@ class ShellHost(ABC):
 
     def __init__(
         self,
-        node: str,
+        node: Node,
         runner: Runner,
         rules: Rules,
         undo_after_s: float,
         server_directory: Path | None = None,
     ) -> None:
-        self._name, self._runner = node, runner
+        self._node, self._name, self._runner = node, node.name, runner
         self._rules, self._undo_after_s = rules, undo_after_s
         self._server_directory = server_directory
 
@@ -86,9 +95,10 @@ class ShellHost(ABC):
         """End the process: `clean`, as its own service would, or `kill` by SIGKILL."""
         if mode not in ("clean", "kill"):
             raise ConfigurationError(f"stop mode: found {mode!r}, wanted clean or kill")
-        process, held = self._locate().process, {}
+        held: dict[str, Any] = leftovers.release(self._node, cast(Host, self))
+        process = self._locate().process
         if process is not None and mode == "kill":
-            held = supervision.hold(self._runner, process.pid)
+            held |= supervision.hold(self._runner, process.pid)
             process = self._locate().process  # it may have ended meanwhile
         if process is None:
             gone = already({"state": "gone"})

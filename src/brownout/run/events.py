@@ -82,6 +82,11 @@ class EventLog:
         self._next = max((event.id for event in events), default=0) + 1
         self._mend_torn_end()
 
+    @property
+    def directory(self) -> Path:
+        """The directory that the file is in."""
+        return self._path.parent
+
     def tells_of(self, name: str, node: str) -> bool:
         """Return whether this file has an event of this name and node, also from before a crash."""
         events = read_events(self._path) if self._path.exists() else []

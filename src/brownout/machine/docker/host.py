@@ -12,7 +12,7 @@ from docker.errors import APIError
 from brownout.base.errors import ConfigurationError, HostError, Refused, Unsupported
 from brownout.base.wait import wait_until
 from brownout.inventory.model import HostSpec, Node
-from brownout.machine import network, processes
+from brownout.machine import leftovers, network, processes
 from brownout.machine.commands import LocalRunner, last_words
 from brownout.machine.directories import in_words
 from brownout.machine.docker import clock, files, storage, undo
@@ -44,7 +44,7 @@ class DockerHost:
     def __init__(self, node: Node) -> None:
         if not isinstance(node.host, DockerSpec):
             raise ConfigurationError(f"node `{node.name}` is not a container")
-        self._name, self._spec = node.name, node.host
+        self._node, self._name, self._spec = node, node.name, node.host
 
     @property
     def machine(self) -> str:
@@ -109,6 +109,7 @@ class DockerHost:
         """
         if mode not in ("clean", "kill"):
             raise ConfigurationError(f"stop mode: found {mode!r}, wanted clean or kill")
+        leftovers.release(self._node, self)
         with connected(self._spec) as client:
             before = self._checked(client)
             if not before.running:

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from brownout.base.errors import ConfigurationError, HostError
 from brownout.inventory.model import HostSpec, Node
-from brownout.machine import signals
+from brownout.machine import leftovers, signals
 from brownout.machine.commands import answer, last_words, script
 from brownout.machine.directories import in_words
 from brownout.machine.host import Proof, StopMode
@@ -41,7 +41,7 @@ class SshHost(ShellHost):
         self._connection = connection_for(node.host.login(address))
         runner, undo_after_s = _runner(node, node.host, self._connection), node.host.undo_after_s
         others = node.host.server_directory
-        super().__init__(node.name, runner, _rules(node.host), undo_after_s, others)
+        super().__init__(node, runner, _rules(node.host), undo_after_s, others)
 
     @property
     def machine(self) -> str:
@@ -52,6 +52,7 @@ class SshHost(ShellHost):
 
     def reboot(self) -> Proof:
         """Restart the machine and wait until it answers with another boot id."""
+        leftovers.release(self._node, self)
         return reboot.reboot(
             self._runner,
             self._connection,

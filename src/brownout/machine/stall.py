@@ -1,0 +1,474 @@
+"""Stalling the disk of a node: the file systems that hold its data are frozen, and thawed again.
+
+    fsfreeze -f /var/lib/etcd       every write there waits, and so does fsync; reads go on
+    fsfreeze -u /var/lib/etcd
+
+A process that waits for a frozen file system cannot be ended, not even by SIGKILL, before it is
+thawed. So only file systems that hold nothing but the node's data are frozen, `thaw` comes before
+everything else that is done to a node (`leftovers.release`), and nothing that a thaw needs lies
+there: what is frozen stands in `/run/brownout-NODE-PORT.stall`, written first, by which a later
+process can thaw it. The node does so by itself by a dead man's switch (`deadman`).
+
+The proof is a process of ours that changes a time stamp there and does not come back:
+
+    touch -a -c -- /var/lib/etcd     in state D; its id and start are in `/run/brownout-….probes`
+
+It leaves nothing on the disk, and ends by itself with the thaw, however that comes about. So it
+also shows for how long the disk was stalled.
+
+Sources: fsfreeze(8); Linux, Documentation/filesystems/locking.rst (`freeze_fs`) and fs/super.c.
+"""
+
+import os
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from brownout.base.errors import Denied, HostError, Refused
+from brownout.inventory.model import Node
+from brownout.machine import deadman, directories, server_directory
+from brownout.machine.commands import Answer, Completed, Program, Runner, answer, script
+from brownout.machine.directories import Mount
+from brownout.machine.host import Host, Proof, Shell
+from brownout.machine.moments import bracket
+
+__all__ = ["BLOCKS", "MARK", "SCRIPTS", "Facts", "FileSystem", "key", "left_on", "plan"]
+__all__ += ["stall", "undo_on", "why_not", "why_not_now"]
+
+#: A process may wait for this and cannot be ended meanwhile; see `leftovers.release`.
+BLOCKS = True
+MARK = "brownout-undo-stall"
+#: File systems that freeze as a whole, and whose every file has one device number. Not btrfs: its
+#: subvolumes have numbers of their own, so who else uses it cannot be seen.
+_FREEZABLE = frozenset(("ext3", "ext4", "xfs", "f2fs"))
+_TOOLS = "awk find fsfreeze setsid stat touch"
+_PACKAGES = "mawk, findutils, util-linux, coreutils"
+#: The kernel's own namespace of processes, which no container is in.
+_INITIAL = "pid:[4026531836]"
+#: To freeze writes all that waits first, which takes as long as the disk does.
+_FREEZE_TIMEOUT_S = 120.0
+
+#: Without a single quote, since the switch has it too. Thaws what a record names, waits for what
+#: still freezes it, and for the probes, which come back with the thaw. It reads no command line but
+#: that of `fsfreeze`: to read one needs the memory map of a process, which may be held by a write.
+_RELEASE = """
+waits() {
+  { IFS= read -r stat < "/proc/$1/stat"; } 2>/dev/null || return 1
+  stat=${stat##*) }; set -- "$2" $stat
+  [ "$2" = D ] && [ "${21}" = "$1" ]
+}
+freezing() {
+  for line in $(grep -lsx fsfreeze /proc/[0-9]*/comm); do
+    [ "$(tr "\\0" " " 2>/dev/null < "${line%comm}cmdline")" = "fsfreeze -f -- $1 " ] && return 0
+  done
+  return 1
+}
+waiting() {
+  while read -r probe start point; do
+    waits "$probe" "$start" && echo "$point"
+  done 2>/dev/null < "/run/brownout-$1.probes"
+}
+release() {
+  record=/run/brownout-$1.stall
+  [ -e "$record" ] || return 0
+  while read -r device point; do
+    while freezing "$point"; do sleep 0.1; done
+    [ "$(stat -c %d -- "$point" 2>/dev/null)" = "$device" ] || continue
+    fsfreeze -u -- "$point" 2>/dev/null
+  done < "$record"
+  for try in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+    [ -n "$(waiting "$1")" ] || break
+    sleep 0.05
+  done
+  [ -z "$(waiting "$1")" ] || return 1
+  rm -f "$record" "/run/brownout-$1.probes"
+}
+"""
+_FUNCTIONS = (
+    f"""\
+cd /
+{deadman.functions(MARK, f'cd /; sleep "$3"{_RELEASE}release "$1"')}
+{_RELEASE}
+"""
+    + r"""
+probe() {
+  setsid touch -a -c -- "$2" </dev/null >/dev/null 2>&1 &
+  probe=$!
+  for try in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+    { IFS= read -r stat < "/proc/$probe/stat"; } 2>/dev/null || return 0
+    case $stat in *") D "*) break;; esac
+    sleep 0.05
+  done
+  stat=${stat##*) }; set -- "$1" "$2" $stat
+  echo "$probe ${22} $2" >> "/run/brownout-$1.probes"
+}
+show() {
+  record=/run/brownout-$1.stall
+  [ -e "$record" ] || return 0
+  waiting=$(waiting "$1")
+  while read -r device point; do
+    state=over
+    echo "$waiting" | grep -qxF -- "$point" && state=stalled
+    echo "$state $point"
+  done < "$record"
+}
+"""
+)
+_WHY_NOT = f"""
+for tool in {_TOOLS}; do command -v $tool >/dev/null || echo "missing $tool"; done
+rights=$(sed -n 's/^CapEff:[[:space:]]*//p' /proc/self/status)
+[ -w /run ] && [ $((0x$rights >> 21 & 1)) = 1 ] || echo "denied yes"
+echo "processes $(readlink /proc/self/ns/pid)"
+[ "$(cat /proc/sys/kernel/hung_task_panic 2>/dev/null || echo 0)" = 0 ] || echo "panics yes"
+"""
+#: `$1` process, the directories of its data, `--`, paths that must not lie with them.
+_FACTS = r"""
+root=/proc/$1/root inside=$(readlink "/proc/$1/ns/mnt"); shift
+devices=" " mapped="no device"
+while [ $# -gt 0 ] && [ "$1" != -- ]; do
+  device=-
+  [ -d "$root$1" ] && device=$(stat -L -c %d -- "$root$1")
+  devices="$devices$device "
+  [ $device = - ] || mapped="$mapped
+$(printf " %02x:%02x " $((device >> 8 & 4095)) $((device & 255 | device >> 12 & 1048320)))"
+  echo "directory $device $1"
+  shift
+done
+[ $# = 0 ] || shift
+on() {
+  device=$(stat -L -c %d -- "$2" 2>/dev/null) || return 0
+  case $devices in *" $device "*) echo "holds $1 $2";; esac
+}
+for path in / /bin /boot /boot/efi /dev /etc /home /lib /opt /proc /root /run /sbin /sys /tmp /usr \
+  /usr/local /var /var/cache /var/lib /var/log /var/spool /var/tmp
+do
+  on "what is the system's," "$path"
+done
+on "the home directory" "$HOME"
+on "the directory that this runs in," "$PWD"
+for tool in sh awk find fsfreeze grep setsid sleep stat touch; do
+  on "what a thaw needs," "$(command -v "$tool")"
+done
+{ getent passwd || cat /etc/passwd; } 2>/dev/null |
+  awk -F: '$3 == 0 || ($3 >= 1000 && $3 < 65000) { print $6 }' | sort -u |
+  while read -r path; do on "the home directory" "$path"; done
+for path; do on "what is not this node's," "$path"; done
+tail -n +2 /proc/swaps 2>/dev/null | while read -r path rest; do on "swap space," "$path"; done
+cat /sys/block/loop*/loop/backing_file 2>/dev/null |
+  while read -r path; do on "the file of a loop device," "$path"; done
+sed -n 's/^.* - overlay [^ ]* //p' /proc/self/mountinfo | tr , '\n' |
+  sed -n 's/^\(lower\|upper\|work\)dir=//p' | tr : '\n' |
+  while read -r path; do on "a layer of an overlay," "$path"; done
+grep -s '^/' /proc/fs/nfsd/exports | while read -r path rest; do on "an NFS export," "$path"; done
+sed 's/^/mount /' /proc/self/mountinfo
+here=$(readlink /proc/self/ns/mnt)
+find /proc/[0-9]*/ns/mnt -maxdepth 0 -printf '%l %p\n' 2>/dev/null | sort -u -k1,1 |
+  while read -r namespace link; do
+    pid=${link#/proc/}; pid=${pid%%/*}
+    case $namespace in "$here"|"$inside") continue;; esac
+    sed "s/^/mount_of $pid /" "/proc/$pid/mountinfo" 2>/dev/null
+  done
+{ find -L /proc/[0-9]*/cwd /proc/[0-9]*/root /proc/[0-9]*/exe -maxdepth 0 -printf '%D %p\n'
+  find -L /proc/[0-9]*/fd -mindepth 1 -maxdepth 1 -printf '%D %p\n'
+  grep -lsF -- "$mapped" /proc/[0-9]*/maps | sed 's/^/mapped /'
+} 2>/dev/null | awk -v devices="$devices" '
+  { asked++ }
+  $1 == "mapped" || index(devices, " " $1 " ") {
+    split($2, path, "/"); if (!seen[path[3]]++) print "user " path[3]
+  }
+  END { print "looked " (asked ? "yes" : "no") }' |
+  while read -r what pid; do
+    [ "$what" = user ] || { echo "$what $pid"; continue; }
+    line=$pid up=$pid
+    while [ "${up:-0}" -gt 1 ]; do
+      { IFS= read -r stat < "/proc/$up/stat"; } 2>/dev/null || break
+      up=${stat##*) }; up=${up#* }; up=${up%% *}; line="$line $up"
+    done
+    echo "user $line"
+  done
+"""
+#: `$1` node, `$2` limit in s, further: device number and mount point of each file system, in turn.
+#: The switch is armed and each file system is on record before it is frozen.
+_STALL = f"""{_FUNCTIONS}
+name=$1 seconds=$2 record=/run/brownout-$1.stall; shift 2
+show "$name" | sed "s/^/was_/"
+[ -z "$(show "$name" | grep "^over ")" ] || release "$name" || return 1
+fail() {{
+  echo "$1" >&2
+  release "$name"; disarm "$(switches "$name" stall)"
+}}
+earlier=$(switches "$name" stall)
+arm "$name" stall "$seconds" || {{ release "$name"; return 1; }}
+disarm "$earlier"
+echo "switch $switch"
+stamp began
+last_no=
+while [ $# -gt 0 ]; do
+  if ! grep -sqxF -- "$1 $2" "$record"; then
+    [ "$(stat -c %d -- "$2")" = "$1" ] || {{ fail "$2 is another file system by now"; return 1; }}
+    cp -- "$record" "$record.new" 2>/dev/null || : > "$record.new" || return 1
+    echo "$1 $2" >> "$record.new" && mv -- "$record" "$record.old" 2>/dev/null
+    mv -- "$record.new" "$record" || return 1
+    [ -n "$last_no" ] || {{ stamp last_no; last_no=yes; }}
+    if ! reason=$(fsfreeze -f -- "$2" 2>&1); then
+      mv -- "$record.old" "$record" 2>/dev/null || rm -f -- "$record"
+      fail "$reason"; return 1
+    fi
+    rm -f -- "$record.old"
+    if ! grep -sqxF -- "$1 $2" "$record"; then
+      fsfreeze -u -- "$2"
+      fail "it was thawed by its own switch before all was written out"; return 1
+    fi
+    probe "$name" "$2"
+  fi
+  shift 2
+done
+stamp first_yes
+stamp ended
+show "$name"
+"""
+#: `$1` node.
+_THAW = f"""{_FUNCTIONS}
+stamp began
+stamp last_no
+show "$1" | sed "s/^/was_/"
+release "$1" || {{ echo "the file system could not be thawed" >&2; return 1; }}
+stamp first_yes
+stamp ended
+show "$1"
+disarm "$(switches "$1" stall)"
+"""
+_SHOW = f'{_FUNCTIONS}\nshow "$1"\n'
+_NODE = '[ "$1" = "$may_node" ]'
+#: What may run as a program of its own, by name (`ssh.helpers`).
+SCRIPTS = {
+    "why-no-stall": Program(_WHY_NOT),
+    "stall-facts": Program(_FACTS, 'may_ours "$1"'),
+    "stall": Program(
+        _STALL,
+        f'{_NODE} && may_numbers "$2" || return 1; shift 2; while [ $# -gt 1 ]; do '
+        'may_numbers "$1" && [ "$2" != / ] && printf "%s\\n" "$may_directories" | { '
+        'while IFS= read -r may_line; do case $(readlink -m -- "$may_line")/ in "$2"/*) exit 0;; '
+        "esac; done; exit 1; } || return 1; shift 2; done; [ $# = 0 ]",
+        act="disk_stall",
+        undone_by="disk_thaw",
+    ),
+    "thaw": Program(_THAW, _NODE, act="disk_thaw"),
+    "stalled": Program(_SHOW, _NODE),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FileSystem:
+    """One that holds data of a node: its device number and where it is mounted."""
+
+    device: int
+    point: PurePosixPath
+    kind: str
+
+    def __str__(self) -> str:
+        return f"{self.point} ({self.kind})"
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of the directories of a node's data, on the machine that they are on.
+
+    Each of `directories` has its device number; None where it is not a directory there. `users` are
+    processes that use one of their file systems, each with its ancestors; `holds` says what else of
+    importance lies on one. `mounts_of` are those of other mount namespaces than ours and the
+    node's, each with a process there. `looked` says that `users` could be looked for.
+    """
+
+    directories: tuple[tuple[PurePosixPath, int | None], ...]
+    mounts: tuple[Mount, ...] = ()
+    mounts_of: tuple[tuple[int, Mount], ...] = ()
+    users: tuple[tuple[int, ...], ...] = ()
+    holds: tuple[str, ...] = ()
+    looked: bool = False
+
+    @property
+    def file_systems(self) -> list[FileSystem]:
+        """Return what holds them, each once, as far as it is mounted where we see it."""
+        by_number = {device: None for _, device in self.directories if device is not None}
+        return [
+            FileSystem(number, mount.point, mount.kind)
+            for number in by_number
+            for mount in self._views(number)[-1:]
+        ]
+
+    def objections(self, own: Collection[int]) -> Iterator[str]:
+        """Yield every reason why these must not be frozen; `own` are the node's processes. Pure."""
+        for path, number in self.directories:
+            if number is None:
+                yield f"`{path}` is not a directory there, so no file system of it can be frozen"
+            elif not self._views(number):
+                yield f"the file system of `{path}` is not mounted there as one of its own"
+        for each in self.file_systems:
+            yield from self._of_mounts(each)
+        yield from (f"it holds {what}" for what in self.holds)
+        others = sorted({line[0] for line in self.users if not set(line) & set(own)})
+        if others:
+            yield f"it is in use by process {', '.join(map(str, others))}, which is not the node's"
+        if not self.looked:
+            yield "who uses it could not be found out"
+
+    def _of_mounts(self, one: FileSystem) -> Iterator[str]:
+        if one.kind not in _FREEZABLE:
+            wanted = ", ".join(sorted(_FREEZABLE))
+            yield f"`{one.point}` is a file system of type {one.kind}, wanted {wanted}"
+        if "\n" in str(one.point):
+            yield f"the name of {str(one.point)!r} holds control characters"
+        number = f"{os.major(one.device)}:{os.minor(one.device)}"
+        if any(str(view.root) != "/" for view in self._views(one.device)):
+            yield f"`{one.point}` is a part of a larger file system"
+        yield from (
+            f"it can be seen at `{view.point}` too" for view in self._views(one.device)[:-1]
+        )
+        for mount in self.mounts:
+            if mount.device != number and mount.point.is_relative_to(one.point):
+                yield f"another file system is mounted in it at `{mount.point}`"
+        for pid, mount in self.mounts_of:
+            if mount.device == number and mount.point != one.point:
+                yield f"process {pid}, in a mount namespace of its own, sees it at `{mount.point}`"
+
+    def _views(self, number: int) -> list[Mount]:
+        device = f"{os.major(number)}:{os.minor(number)}"
+        return [mount for mount in self.mounts if mount.device == device]
+
+
+def why_not(node: Node, host: Host) -> str:
+    """Return why no disk of this node can be stalled; empty if one can. Nothing is touched."""
+    shell = host.shell()
+    runner, it = shell.runner, f"node `{node.name}`"
+    reply = answer(runner.run(script(_WHY_NOT)), "looking at what freezes a disk", runner.where)
+    if missing := reply.all("missing"):
+        return f"{it}: {', '.join(missing)} not found on {runner.where} (Debian: {_PACKAGES})"
+    if reply.get("processes") != _INITIAL:
+        return (
+            f"{it}: {runner.where} is a container, from which what else uses a disk cannot be seen"
+        )
+    if reply.get("denied"):
+        return f"{it}: the login on {runner.where} may not freeze a file system (root may)"
+    if reply.get("panics"):
+        return f"{it}: {runner.where} panics where a process waits long (kernel.hung_task_panic)"
+    return ""
+
+
+def why_not_now(
+    node: Node, host: Host, data: Sequence[Path], keep: Sequence[Path] = ()
+) -> list[str]:
+    """Return what is against freezing the file systems of `data`; `keep` must not lie there."""
+    shell = host.shell()
+    if shell.process is None:
+        return ["it is not running"]
+    return list(_facts(shell, shell.process.pid, data, keep).objections(_own(shell)))
+
+
+def stall(
+    node: Node,
+    host: Host,
+    data: Sequence[Path],
+    keep: Sequence[Path] = (),
+    undo_after_s: float | None = None,
+) -> Proof:
+    """Freeze the file systems that hold `data`; proven by a write that does not come back.
+
+    Raises `Refused` where one holds anything besides; then nothing was touched.
+    """
+    shell = host.shell()
+    if shell.process is None:
+        raise Denied(f"node `{node.name}` has no disk stalled: it is not running", "start it")
+    facts = _facts(shell, shell.process.pid, data, keep)
+    if reasons := list(facts.objections(_own(shell))):
+        raise Refused(f"the disk of node `{node.name}` is not stalled: {'; '.join(reasons)}")
+    frozen, limit_s = facts.file_systems, undo_after_s or shell.undo_after_s
+    pairs = [word for each in frozen for word in (str(each.device), str(each.point))]
+    done = shell.runner.run(
+        script(_STALL, key(node), f"{limit_s:g}", *pairs), timeout_s=_FREEZE_TIMEOUT_S
+    )
+    reply = answer(done, "stalling its disk", shell.runner.where)
+    if over := reply.all("over"):
+        raise HostError(f"node `{node.name}`: a write to {', '.join(over)} came back, wanted none")
+    evidence = {
+        "state": "stalled",
+        "by": "fsfreeze",
+        "file_systems": [str(each) for each in frozen],
+        "undo_after_s": limit_s,
+        "undo_pid": reply.number("switch"),
+    }
+    already = set(reply.all("was_stalled")) == {str(each.point) for each in frozen}
+    return _proof(done, reply, evidence, already)
+
+
+def undo_on(node: Node, host: Host) -> Proof:
+    """Thaw what is frozen; proven when the writes that waited are through. Safe to repeat."""
+    runner = host.shell().runner
+    done = runner.run(script(_THAW, key(node)), timeout_s=_FREEZE_TIMEOUT_S)
+    reply = answer(done, "thawing its disk", runner.where)
+    thawed = reply.all("was_stalled")
+    return _proof(done, reply, {"state": "not stalled", "thawed": thawed}, not thawed)
+
+
+def left_on(node: Node, host: Host) -> str:
+    """Return what is stalled in words, as `writes to /data wait`; empty for nothing of ours."""
+    runner = host.shell().runner
+    reply = _shown(runner, node)
+    words = [f"writes to {point} wait" for point in reply.all("stalled")]
+    words += [f"{point} was thawed by others" for point in reply.all("over")]
+    return ", ".join(words)
+
+
+def plan(node: Node, host: Host, data: Sequence[Path] | None, keep: Sequence[Path] = ()) -> str:
+    """Return for a plan what is frozen, or thawed for None; `Refused` where it would be."""
+    shell = host.shell()
+    if data is None:
+        return f"{shell.runner.where}: fsfreeze -u what is frozen"
+    if shell.process is None:
+        raise Denied(f"node `{node.name}` has no disk stalled: it is not running", "start it")
+    facts = _facts(shell, shell.process.pid, data, keep)
+    if reasons := list(facts.objections(_own(shell))):
+        raise Refused("; ".join(reasons))
+    return f"{shell.runner.where}: fsfreeze -f {', '.join(map(str, facts.file_systems))}"
+
+
+def _facts(shell: Shell, pid: int, data: Sequence[Path], keep: Sequence[Path]) -> Facts:
+    words = [str(pid), *map(str, data), "--", *map(str, keep)]
+    done = shell.runner.run(script(_FACTS, *words), timeout_s=_FREEZE_TIMEOUT_S)
+    reply = answer(done, "looking at what its disk holds", shell.runner.where)
+    lines = [line.partition(" ") for line in reply.all("directory")]
+    others = [line.partition(" ") for line in reply.all("mount_of")]
+    return Facts(
+        tuple((PurePosixPath(path), _number(device)) for device, _, path in lines),
+        tuple(directories.mount(line) for line in reply.all("mount")),
+        tuple((int(other), directories.mount(line)) for other, _, line in others),
+        tuple(tuple(map(int, line.split())) for line in reply.all("user")),
+        tuple(reply.all("holds")),
+        reply.get("looked") == "yes",
+    )
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isdigit() else None
+
+
+def _own(shell: Shell) -> set[int]:
+    own = {shell.process.pid} if shell.process else set()
+    if shell.server_directory is not None:
+        own.update(server_directory.pids(shell.runner, shell.server_directory))
+    return own
+
+
+def _shown(runner: Runner, node: Node) -> Answer:
+    return answer(runner.run(script(_SHOW, key(node))), "looking at its disk", runner.where)
+
+
+def key(node: Node) -> str:
+    """Return what a machine knows the node by: it may have nodes of one name, of other clusters."""
+    return f"{node.name}-{node.address.rpartition(':')[2]}"
+
+
+def _proof(done: Completed, reply: Answer, evidence: dict[str, Any], already: bool) -> Proof:
+    effective, uncertainty_s = bracket(done, reply)
+    return Proof(effective, uncertainty_s, evidence, already=already)
