@@ -1,4 +1,4 @@
-"""Real block devices for tests: loop devices over files, with a stable name as udev gives them."""
+"""Real block devices and file systems for tests: loop devices over files."""
 
 import contextlib
 import fcntl
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.waiting import await_true, state_of
 
 SIZE = 8 << 20
 _BY_ID = Path("/dev/disk/by-id")
@@ -91,3 +92,33 @@ def _loop_device(directory: Path, contents: bytes, *options: str) -> Iterator[Lo
             with contextlib.suppress(OSError):
                 parent.rmdir()
         subprocess.run(["losetup", "--detach", str(device)], check=True)
+
+
+@contextlib.contextmanager
+def file_system(directory: Path) -> Iterator[Path]:
+    """Mount a small file system of its own; gone afterwards, thawed if a test left it frozen."""
+    image, point = directory / "disk.img", directory / "disk"
+    point.mkdir()
+    with image.open("wb") as file:
+        file.truncate(16 << 20)
+    subprocess.run(["mkfs.ext4", "-qF", str(image)], check=True)
+    subprocess.run(["mount", "-o", "loop", str(image), str(point)], check=True)
+    try:
+        yield point
+    finally:
+        subprocess.run(["fsfreeze", "-u", str(point)], capture_output=True)
+        while _writers:
+            _writers.pop().wait()
+        subprocess.run(["umount", str(point)], check=True)
+
+
+def is_frozen(point: Path) -> bool:
+    """Whether a write to it waits; it is through at once where it does not, and leaves nothing."""
+    writer = subprocess.Popen(["touch", "-a", "-c", str(point)])
+    _writers.append(writer)
+    await_true(lambda: state_of(writer.pid) in "DZ", "the end of a write")
+    return state_of(writer.pid) == "D"
+
+
+#: Those that wait end with the thaw.
+_writers: list[subprocess.Popen[bytes]] = []

@@ -1,12 +1,9 @@
 """The disk of a real leader stalls and is given back, after a crash too."""
 
-import os
-import random
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests import kill_harness
 
 from brownout.base.errors import Refused
 from brownout.databases.adapter import Adapter
@@ -22,7 +19,6 @@ from brownout.machine.host import host_for
 from brownout.run.events import EventLog, read_events
 
 NAME = "lab-etcd-disk"
-SEED = os.environ.get("BROWNOUT_STALL_SEED", "4711")
 WHY_NOT = file_systems.why_not()
 pytestmark = [
     pytest.mark.skipif(bool(WHY_NOT), reason=f"NOT TESTED: stalled disks: {WHY_NOT}"),
@@ -81,21 +77,3 @@ def test_a_disk_is_given_back_before_anything_else_is_put_right() -> None:
     pending = [PendingUndo("start_node", "n1"), PendingUndo("thaw_disk", "n1")]
     ((first, second),) = undos.in_order(pending)
     assert (first.action, second.action) == ("thaw_disk", "start_node")
-
-
-@pytest.mark.matrix
-@pytest.mark.timeout(3600)
-def test_a_run_killed_at_any_moment_of_a_stall_is_healed(cluster: Cluster, tmp_path: Path) -> None:
-    drawn = random.Random(SEED)
-    for number in range(20):
-        mark = drawn.choice(("baseline_accepted", "stall_disk", "stall_disk", "thaw_disk"))
-        kill_harness.kill_and_heal(
-            cluster,
-            tmp_path / f"run{number}",
-            mark,
-            drawn.uniform(0, kill_harness.WITHIN_S),
-            "disk-stall",
-            ("--var", "stalled_s:int=3"),
-        )
-        assert [stall.left_on(node, host_for(node)) for node in cluster.nodes] == ["", "", ""]
-        assert not list(Path("/run").glob("brownout-n?-*.stall"))

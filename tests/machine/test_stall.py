@@ -8,11 +8,12 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path, PurePosixPath
 
 import pytest
 from tests.faults.lasting import watched
+from tests.loopdevice import file_system, is_frozen
 from tests.sshd import descendants
 from tests.waiting import await_true, state_of
 
@@ -38,27 +39,9 @@ with open(sys.argv[1], "wb", buffering=0) as file:
 """
 
 
-@contextmanager
-def mounted(directory: Path) -> Iterator[Path]:
-    """A small file system of its own, gone afterwards, thawed if a test left it frozen."""
-    image, point = directory / "disk.img", directory / "disk"
-    point.mkdir()
-    with image.open("wb") as file:
-        file.truncate(16 << 20)
-    subprocess.run(["mkfs.ext4", "-qF", str(image)], check=True)
-    subprocess.run(["mount", "-o", "loop", str(image), str(point)], check=True)
-    try:
-        yield point
-    finally:
-        subprocess.run(["fsfreeze", "-u", str(point)], capture_output=True)
-        while _writers:
-            _writers.pop().wait()
-        subprocess.run(["umount", str(point)], check=True)
-
-
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
-    with mounted(tmp_path) as point:
+    with file_system(tmp_path) as point:
         (point / "data").mkdir()
         yield point
 
@@ -97,18 +80,6 @@ def host(node: Node) -> Host:
 @pytest.fixture
 def data(disk: Path) -> list[Path]:
     return [disk / "data"]
-
-
-def is_frozen(disk: Path) -> bool:
-    """Whether a write to it waits; it is through at once where it does not, and leaves nothing."""
-    writer = subprocess.Popen(["touch", "-a", "-c", str(disk)])
-    _writers.append(writer)
-    await_true(lambda: state_of(writer.pid) in "DZ", "the end of a write")
-    return state_of(writer.pid) == "D"
-
-
-#: Those that wait end with the thaw.
-_writers: list[subprocess.Popen[bytes]] = []
 
 
 @needs_loop_devices

@@ -1,6 +1,6 @@
 """`kill -9` of the whole run at random moments, then `brownout heal`: the cluster is whole.
 
-BROWNOUT_SOAK_KILLS moments in all (13 of `make matrix`, 200 of `make soak`) are spread over four
+BROWNOUT_SOAK_KILLS moments in all (14 of `make matrix`, 200 of `make soak`) are spread over five
 faults on four engines, on BROWNOUT_SOAK_LABS labs at once, drawn from BROWNOUT_SOAK_SEED. Each run
 is healed from another folder, in which an inventory of the same name means other nodes. What
 no run may touch is planted around every node, and compared after every healing.
@@ -35,10 +35,16 @@ MARKS = {
                    "load_stopped"),
     "partition": (*_BEGINNING, "partition_node", "partition_node", "changed", "heal_partition",
                   "load_stopped"),
+    "disk-stall": (*_BEGINNING, "stall_disk", "stall_disk", "stall_disk", "thaw_disk", "redundant",
+                   "load_stopped"),
     "member-replace": ("load_started", "baseline_accepted", "remove_node", "redundant", "add_node",
                        "admit_node", "load_stopped", "empty_spare"),
 }  # fmt: skip
-VARIABLES = {"node-pause": ("hang_s:int=4",), "partition": ("partition_s:int=4",)}
+VARIABLES = {
+    "node-pause": ("hang_s:int=4",),
+    "partition": ("partition_s:int=4",),
+    "disk-stall": ("stalled_s:int=4",),
+}
 CASES = [
     ("lab-mongodb", "node-wipe"),
     ("lab-mongodb", "node-pause"),
@@ -50,6 +56,7 @@ CASES = [
     ("lab-etcd", "node-wipe"),
     ("lab-etcd", "node-pause"),
     ("lab-etcd-partition", "partition"),
+    ("lab-etcd-disk", "disk-stall"),
     ("lab-aerospike", "node-wipe"),
     ("lab-aerospike", "node-pause"),
     ("lab-aerospike", "member-replace"),

@@ -194,10 +194,22 @@ _STALL = f"""{_FUNCTIONS}
 name=$1 seconds=$2 record=/run/brownout-$1.stall; shift 2
 show "$name" | sed "s/^/was_/"
 [ -z "$(show "$name" | grep "^over ")" ] || release "$name" || return 1
+is_its_own() {{
+  [ "$(stat -c %d -- "$2")" = "$1" ] && [ "$(stat -c %d -- "$2/..")" != "$1" ] || return 1
+  for path in / /dev /etc /proc /run /sys /tmp /usr /var "$HOME" "$(command -v fsfreeze)"; do
+    [ "$(stat -L -c %d -- "$path" 2>/dev/null)" != "$1" ] || return 1
+  done
+}}
 fail() {{
   echo "$1" >&2
   release "$name"; disarm "$(switches "$name" stall)"
 }}
+for word; do
+  case $word in /*) is_its_own "$device" "$word" || {{
+    echo "$word is not a file system of its own" >&2; return 1
+  }};; esac
+  device=$word
+done
 earlier=$(switches "$name" stall)
 arm "$name" stall "$seconds" || {{ release "$name"; return 1; }}
 disarm "$earlier"
@@ -206,7 +218,6 @@ stamp began
 last_no=
 while [ $# -gt 0 ]; do
   if ! grep -sqxF -- "$1 $2" "$record"; then
-    [ "$(stat -c %d -- "$2")" = "$1" ] || {{ fail "$2 is another file system by now"; return 1; }}
     cp -- "$record" "$record.new" 2>/dev/null || : > "$record.new" || return 1
     echo "$1 $2" >> "$record.new" && mv -- "$record" "$record.old" 2>/dev/null
     mv -- "$record.new" "$record" || return 1
@@ -248,8 +259,10 @@ SCRIPTS = {
     "stall": Program(
         _STALL,
         f'{_NODE} && may_numbers "$2" || return 1; shift 2; while [ $# -gt 1 ]; do '
-        'may_numbers "$1" && [ "$2" != / ] && printf "%s\\n" "$may_directories" | { '
-        'while IFS= read -r may_line; do case $(readlink -m -- "$may_line")/ in "$2"/*) exit 0;; '
+        'may_numbers "$1" && printf "%s\\n" "$may_directories" | { while IFS= read -r may_line; do '
+        'case $(readlink -m -- "$may_line")/ in "$2"/*) '
+        '[ "$(stat -c %d -- "$may_line")" = "$1" ] && [ "$(stat -c %d -- "$2")" = "$1" ] && '
+        '[ "$(stat -c %d -- "$2/..")" != "$1" ] && exit 0;; '
         "esac; done; exit 1; } || return 1; shift 2; done; [ $# = 0 ]",
         act="disk_stall",
         undone_by="disk_thaw",
