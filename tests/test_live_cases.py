@@ -79,6 +79,8 @@ FAULTS = {
     "test_a_primary_counts_what_is_held_and_has_it_no_more_after_the_undo",
     "fail_disk": "machine/test_disk_errors.py::"
     "test_every_second_flush_fails_from_the_third_on_and_then_none",
+    "fill_disk": "faults/test_disk_full.py::"
+    "test_the_full_disk_of_a_leader_is_freed_and_the_leader_started_if_it_ended",
     "kill_node": ON_AEROSPIKE,
     "kill_supervisor": "faults/test_supervisor.py::"
     "test_two_members_accept_writes_until_the_supervisor_is_back",

@@ -39,7 +39,7 @@ def foreseen(spec: LabSpec, need: str) -> Support | None:
         return _support(_no_partition(spec))
     if need == "delay":
         return _support(_no_delay(spec))
-    if need == "disk_stall":
+    if need in ("disk_stall", "disk_full"):
         return _support(_no_own_disk(spec))
     return None
 

@@ -23,7 +23,7 @@ from brownout.inventory.model import Node, ProcessSpec
 from brownout.machine import stall
 from brownout.machine.directories import Mount
 from brownout.machine.host import Host, host_for
-from brownout.machine.stall import Facts
+from brownout.machine.own_disk import Facts
 
 WHY_NOT = file_systems.why_not()
 needs_loop_devices = pytest.mark.skipif(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from brownout.databases.adapter import Adapter
 from brownout.faults.act import Evidence
 from brownout.faults.fault import Arguments, HostAction, NodeFault, NodeUndo
+from brownout.faults.stop import start_if_ended
 from brownout.inventory.model import Node
 from brownout.machine import disk_errors
 from brownout.machine.host import Host, Proof
@@ -83,7 +84,7 @@ class MendDisk(_OfCalls, NodeUndo):
         """End the tracer and start the node; a fault that no call of the node met was not made."""
         host = faults.host(node)
         proof = disk_errors.undo_on(node, host)
-        started = not host.start().already
+        started = start_if_ended(faults, node)
         seen = proof.evidence
         if not (proof.already or started or seen["calls_hit"]):
             detail = f"node `{node.name}` made no call that `fail_disk` has fail"

@@ -19,7 +19,7 @@ from brownout.machine.host import Host, Proof
 if TYPE_CHECKING:
     from brownout.faults.faults import Faults
 
-__all__ = ["StallDisk", "ThawDisk"]
+__all__ = ["StallDisk", "ThawDisk", "kept", "ours"]
 
 
 class StallDisk(NodeFault):
@@ -51,16 +51,16 @@ class StallDisk(NodeFault):
 
     def would(self, adapter: Adapter, node: Node, host: Host, arguments: Arguments) -> str:
         """Return what would be frozen."""
-        return stall.plan(node, host, self.directories(adapter, node), _ours())
+        return stall.plan(node, host, self.directories(adapter, node), ours())
 
     def why_not_now(self, faults: "Faults", node: Node, **arguments: Any) -> list[str]:
         """Return what else lies on the disk."""
         data = self.directories(faults.adapter, node)
-        return stall.why_not_now(node, faults.host(node), data, _kept(faults, node))
+        return stall.why_not_now(node, faults.host(node), data, kept(faults, node))
 
     def do(self, faults: "Faults", node: Node, undo_after_s: float = 0.0) -> Proof:
         """Freeze them; proven by a write that does not come back."""
-        data, keep = self.directories(faults.adapter, node), _kept(faults, node)
+        data, keep = self.directories(faults.adapter, node), kept(faults, node)
         return stall.stall(node, faults.host(node), data, keep, undo_after_s or None)
 
 
@@ -88,14 +88,14 @@ class ThawDisk(NodeUndo):
         return bool(left) and "thawed" not in left
 
 
-def _ours() -> list[Path]:
+def ours() -> list[Path]:
     """Return what of ours must not lie on a disk that is frozen: it has to work meanwhile."""
     return [Path(sys.prefix), Path(sys.base_prefix), Path.cwd(), user_state(), labs.root()]
 
 
-def _kept(faults: "Faults", node: Node) -> list[Path]:
+def kept(faults: "Faults", node: Node) -> list[Path]:
     """Return what is not the node's: ours, the run, and the data of other nodes of its machine."""
-    host, kept = faults.host(node), [*_ours(), faults.directory]
+    host, kept = faults.host(node), [*ours(), faults.directory]
     for other in faults.cluster.every:
         with suppress(BrownoutError):
             if other != node and faults.host(other).machine == host.machine:

@@ -14,7 +14,7 @@ from brownout.machine.host import Host, Proof
 if TYPE_CHECKING:
     from brownout.faults.faults import Faults
 
-__all__ = ["StartNode", "StopNode", "Stopping"]
+__all__ = ["StartNode", "StopNode", "Stopping", "start_if_ended"]
 
 
 class Stopping(NodeFault):
@@ -62,6 +62,16 @@ class StopNode(Stopping):
     def verb(self, arguments: Arguments) -> str:
         """Return the command of its mode."""
         return "kill" if arguments.get("mode") == "kill" else "stop"
+
+
+def start_if_ended(faults: "Faults", node: Node) -> bool:
+    """Start a node that ended by what was done to it, and return whether it had.
+
+    One that the run stopped stays stopped until its own undo.
+    """
+    if any(each.is_for(StartNode.name, node.name) for each in faults.pending):
+        return False
+    return not start(node, faults.host(node), faults.adapter, emptied=False).already
 
 
 class StartNode(NodeUndo):

@@ -19,33 +19,25 @@ also shows for how long the disk was stalled.
 Sources: fsfreeze(8); Linux, Documentation/filesystems/locking.rst (`freeze_fs`) and fs/super.c.
 """
 
-import os
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from brownout.base.errors import Denied, HostError, Refused
 from brownout.inventory.model import Node
-from brownout.machine import deadman, directories, server_directory
+from brownout.machine import deadman, own_disk
 from brownout.machine.commands import Answer, Completed, Program, Runner, answer, script
-from brownout.machine.directories import Mount
-from brownout.machine.host import Host, Proof, Shell
+from brownout.machine.host import Host, Proof
 from brownout.machine.moments import bracket
 
-__all__ = ["BLOCKS", "MARK", "SCRIPTS", "Facts", "FileSystem", "key", "left_on", "plan"]
+__all__ = ["BLOCKS", "MARK", "SCRIPTS", "key", "left_on", "plan"]
 __all__ += ["stall", "undo_on", "why_not", "why_not_now"]
 
 #: A process may wait for this and cannot be ended meanwhile; see `leftovers.release`.
 BLOCKS = True
 MARK = "brownout-undo-stall"
-#: File systems that freeze as a whole, and whose every file has one device number. Not btrfs: its
-#: subvolumes have numbers of their own, so who else uses it cannot be seen.
-_FREEZABLE = frozenset(("ext3", "ext4", "xfs", "f2fs"))
 _TOOLS = "awk find fsfreeze setsid stat touch"
 _PACKAGES = "mawk, findutils, util-linux, coreutils"
-#: The kernel's own namespace of processes, which no container is in.
-_INITIAL = "pid:[4026531836]"
 #: To freeze writes all that waits first, which takes as long as the disk does.
 _FREEZE_TIMEOUT_S = 120.0
 
@@ -122,72 +114,6 @@ rights=$(sed -n 's/^CapEff:[[:space:]]*//p' /proc/self/status)
 echo "processes $(readlink /proc/self/ns/pid)"
 [ "$(cat /proc/sys/kernel/hung_task_panic 2>/dev/null || echo 0)" = 0 ] || echo "panics yes"
 """
-#: `$1` process, the directories of its data, `--`, paths that must not lie with them.
-_FACTS = r"""
-root=/proc/$1/root inside=$(readlink "/proc/$1/ns/mnt"); shift
-devices=" " mapped="no device"
-while [ $# -gt 0 ] && [ "$1" != -- ]; do
-  device=-
-  [ -d "$root$1" ] && device=$(stat -L -c %d -- "$root$1")
-  devices="$devices$device "
-  [ $device = - ] || mapped="$mapped
-$(printf " %02x:%02x " $((device >> 8 & 4095)) $((device & 255 | device >> 12 & 1048320)))"
-  echo "directory $device $1"
-  shift
-done
-[ $# = 0 ] || shift
-on() {
-  device=$(stat -L -c %d -- "$2" 2>/dev/null) || return 0
-  case $devices in *" $device "*) echo "holds $1 $2";; esac
-}
-for path in / /bin /boot /boot/efi /dev /etc /home /lib /opt /proc /root /run /sbin /sys /tmp /usr \
-  /usr/local /var /var/cache /var/lib /var/log /var/spool /var/tmp
-do
-  on "what is the system's," "$path"
-done
-on "the home directory" "$HOME"
-on "the directory that this runs in," "$PWD"
-for tool in sh awk find fsfreeze grep setsid sleep stat touch; do
-  on "what a thaw needs," "$(command -v "$tool")"
-done
-{ getent passwd || cat /etc/passwd; } 2>/dev/null |
-  awk -F: '$3 == 0 || ($3 >= 1000 && $3 < 65000) { print $6 }' | sort -u |
-  while read -r path; do on "the home directory" "$path"; done
-for path; do on "what is not this node's," "$path"; done
-tail -n +2 /proc/swaps 2>/dev/null | while read -r path rest; do on "swap space," "$path"; done
-cat /sys/block/loop*/loop/backing_file 2>/dev/null |
-  while read -r path; do on "the file of a loop device," "$path"; done
-sed -n 's/^.* - overlay [^ ]* //p' /proc/self/mountinfo | tr , '\n' |
-  sed -n 's/^\(lower\|upper\|work\)dir=//p' | tr : '\n' |
-  while read -r path; do on "a layer of an overlay," "$path"; done
-grep -s '^/' /proc/fs/nfsd/exports | while read -r path rest; do on "an NFS export," "$path"; done
-sed 's/^/mount /' /proc/self/mountinfo
-here=$(readlink /proc/self/ns/mnt)
-find /proc/[0-9]*/ns/mnt -maxdepth 0 -printf '%l %p\n' 2>/dev/null | sort -u -k1,1 |
-  while read -r namespace link; do
-    pid=${link#/proc/}; pid=${pid%%/*}
-    case $namespace in "$here"|"$inside") continue;; esac
-    sed "s/^/mount_of $pid /" "/proc/$pid/mountinfo" 2>/dev/null
-  done
-{ find -L /proc/[0-9]*/cwd /proc/[0-9]*/root /proc/[0-9]*/exe -maxdepth 0 -printf '%D %p\n'
-  find -L /proc/[0-9]*/fd -mindepth 1 -maxdepth 1 -printf '%D %p\n'
-  grep -lsF -- "$mapped" /proc/[0-9]*/maps | sed 's/^/mapped /'
-} 2>/dev/null | awk -v devices="$devices" '
-  { asked++ }
-  $1 == "mapped" || index(devices, " " $1 " ") {
-    split($2, path, "/"); if (!seen[path[3]]++) print "user " path[3]
-  }
-  END { print "looked " (asked ? "yes" : "no") }' |
-  while read -r what pid; do
-    [ "$what" = user ] || { echo "$what $pid"; continue; }
-    line=$pid up=$pid
-    while [ "${up:-0}" -gt 1 ]; do
-      { IFS= read -r stat < "/proc/$up/stat"; } 2>/dev/null || break
-      up=${stat##*) }; up=${up#* }; up=${up%% *}; line="$line $up"
-    done
-    echo "user $line"
-  done
-"""
 #: `$1` node, `$2` limit in s, further: device number and mount point of each file system, in turn.
 #: The switch is armed and each file system is on record before it is frozen.
 _STALL = f"""{_FUNCTIONS}
@@ -255,7 +181,7 @@ _NODE = '[ "$1" = "$may_node" ]'
 #: What may run as a program of its own, by name (`ssh.helpers`).
 SCRIPTS = {
     "why-no-stall": Program(_WHY_NOT),
-    "stall-facts": Program(_FACTS, 'may_ours "$1"'),
+    "stall-facts": Program(own_disk.FACTS, 'may_ours "$1"'),
     "stall": Program(
         _STALL,
         f'{_NODE} && may_numbers "$2" || return 1; shift 2; while [ $# -gt 1 ]; do '
@@ -272,85 +198,6 @@ SCRIPTS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class FileSystem:
-    """One that holds data of a node: its device number and where it is mounted."""
-
-    device: int
-    point: PurePosixPath
-    kind: str
-
-    def __str__(self) -> str:
-        return f"{self.point} ({self.kind})"
-
-
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What is known of the directories of a node's data, on the machine that they are on.
-
-    Each of `directories` has its device number; None where it is not a directory there. `users` are
-    processes that use one of their file systems, each with its ancestors; `holds` says what else of
-    importance lies on one. `mounts_of` are those of other mount namespaces than ours and the
-    node's, each with a process there. `looked` says that `users` could be looked for.
-    """
-
-    directories: tuple[tuple[PurePosixPath, int | None], ...]
-    mounts: tuple[Mount, ...] = ()
-    mounts_of: tuple[tuple[int, Mount], ...] = ()
-    users: tuple[tuple[int, ...], ...] = ()
-    holds: tuple[str, ...] = ()
-    looked: bool = False
-
-    @property
-    def file_systems(self) -> list[FileSystem]:
-        """Return what holds them, each once, as far as it is mounted where we see it."""
-        by_number = {device: None for _, device in self.directories if device is not None}
-        return [
-            FileSystem(number, mount.point, mount.kind)
-            for number in by_number
-            for mount in self._views(number)[-1:]
-        ]
-
-    def objections(self, own: Collection[int]) -> Iterator[str]:
-        """Yield every reason why these must not be frozen; `own` are the node's processes. Pure."""
-        for path, number in self.directories:
-            if number is None:
-                yield f"`{path}` is not a directory there, so no file system of it can be frozen"
-            elif not self._views(number):
-                yield f"the file system of `{path}` is not mounted there as one of its own"
-        for each in self.file_systems:
-            yield from self._of_mounts(each)
-        yield from (f"it holds {what}" for what in self.holds)
-        others = sorted({line[0] for line in self.users if not set(line) & set(own)})
-        if others:
-            yield f"it is in use by process {', '.join(map(str, others))}, which is not the node's"
-        if not self.looked:
-            yield "who uses it could not be found out"
-
-    def _of_mounts(self, one: FileSystem) -> Iterator[str]:
-        if one.kind not in _FREEZABLE:
-            wanted = ", ".join(sorted(_FREEZABLE))
-            yield f"`{one.point}` is a file system of type {one.kind}, wanted {wanted}"
-        if "\n" in str(one.point):
-            yield f"the name of {str(one.point)!r} holds control characters"
-        number = f"{os.major(one.device)}:{os.minor(one.device)}"
-        if any(str(view.root) != "/" for view in self._views(one.device)):
-            yield f"`{one.point}` is a part of a larger file system"
-        yield from (
-            f"it can be seen at `{view.point}` too" for view in self._views(one.device)[:-1]
-        )
-        for mount in self.mounts:
-            if mount.device != number and mount.point.is_relative_to(one.point):
-                yield f"another file system is mounted in it at `{mount.point}`"
-        for pid, mount in self.mounts_of:
-            if mount.device == number and mount.point != one.point:
-                yield f"process {pid}, in a mount namespace of its own, sees it at `{mount.point}`"
-
-    def _views(self, number: int) -> list[Mount]:
-        device = f"{os.major(number)}:{os.minor(number)}"
-        return [mount for mount in self.mounts if mount.device == device]
-
-
 def why_not(node: Node, host: Host) -> str:
     """Return why no disk of this node can be stalled; empty if one can. Nothing is touched."""
     shell = host.shell()
@@ -358,7 +205,7 @@ def why_not(node: Node, host: Host) -> str:
     reply = answer(runner.run(script(_WHY_NOT)), "looking at what freezes a disk", runner.where)
     if missing := reply.all("missing"):
         return f"{it}: {', '.join(missing)} not found on {runner.where} (Debian: {_PACKAGES})"
-    if reply.get("processes") != _INITIAL:
+    if reply.get("processes") != own_disk.INITIAL:
         return (
             f"{it}: {runner.where} is a container, from which what else uses a disk cannot be seen"
         )
@@ -376,7 +223,9 @@ def why_not_now(
     shell = host.shell()
     if shell.process is None:
         return ["it is not running"]
-    return list(_facts(shell, shell.process.pid, data, keep).objections(_own(shell)))
+    return list(
+        own_disk.facts(shell, shell.process.pid, data, keep).objections(own_disk.processes(shell))
+    )
 
 
 def stall(
@@ -393,8 +242,8 @@ def stall(
     shell = host.shell()
     if shell.process is None:
         raise Denied(f"node `{node.name}` has no disk stalled: it is not running", "start it")
-    facts = _facts(shell, shell.process.pid, data, keep)
-    if reasons := list(facts.objections(_own(shell))):
+    facts = own_disk.facts(shell, shell.process.pid, data, keep)
+    if reasons := list(facts.objections(own_disk.processes(shell))):
         raise Refused(f"the disk of node `{node.name}` is not stalled: {'; '.join(reasons)}")
     frozen, limit_s = facts.file_systems, undo_after_s or shell.undo_after_s
     pairs = [word for each in frozen for word in (str(each.device), str(each.point))]
@@ -440,37 +289,10 @@ def plan(node: Node, host: Host, data: Sequence[Path] | None, keep: Sequence[Pat
         return f"{shell.runner.where}: fsfreeze -u what is frozen"
     if shell.process is None:
         raise Denied(f"node `{node.name}` has no disk stalled: it is not running", "start it")
-    facts = _facts(shell, shell.process.pid, data, keep)
-    if reasons := list(facts.objections(_own(shell))):
+    facts = own_disk.facts(shell, shell.process.pid, data, keep)
+    if reasons := list(facts.objections(own_disk.processes(shell))):
         raise Refused("; ".join(reasons))
     return f"{shell.runner.where}: fsfreeze -f {', '.join(map(str, facts.file_systems))}"
-
-
-def _facts(shell: Shell, pid: int, data: Sequence[Path], keep: Sequence[Path]) -> Facts:
-    words = [str(pid), *map(str, data), "--", *map(str, keep)]
-    done = shell.runner.run(script(_FACTS, *words), timeout_s=_FREEZE_TIMEOUT_S)
-    reply = answer(done, "looking at what its disk holds", shell.runner.where)
-    lines = [line.partition(" ") for line in reply.all("directory")]
-    others = [line.partition(" ") for line in reply.all("mount_of")]
-    return Facts(
-        tuple((PurePosixPath(path), _number(device)) for device, _, path in lines),
-        tuple(directories.mount(line) for line in reply.all("mount")),
-        tuple((int(other), directories.mount(line)) for other, _, line in others),
-        tuple(tuple(map(int, line.split())) for line in reply.all("user")),
-        tuple(reply.all("holds")),
-        reply.get("looked") == "yes",
-    )
-
-
-def _number(text: str) -> int | None:
-    return int(text) if text.isdigit() else None
-
-
-def _own(shell: Shell) -> set[int]:
-    own = {shell.process.pid} if shell.process else set()
-    if shell.server_directory is not None:
-        own.update(server_directory.pids(shell.runner, shell.server_directory))
-    return own
 
 
 def _shown(runner: Runner, node: Node) -> Answer:
