@@ -65,11 +65,13 @@ def wait_until_no_primary(
 ) -> dict[str, Any]:
     """Wait until no member that answers is primary, as where a majority is lost.
 
-    Fails after `timeout_s` seconds. Returns how long it took and what the members are then:
+    Fails after `timeout_s` seconds, and while a member is silent that this run cuts off from its
+    clients, as which we ask. Returns how long it took and what the members are then:
     `{"waited_s": 2.1, "members": {"n1": "SECONDARY", "n2": "unreachable"}}`.
     """
     session = current()
-    answer = await_no_primary(session.adapter, float(timeout_s), session.interruption.must_stop)
+    stopped, hidden = session.interruption.must_stop, session.faults.hidden
+    answer = await_no_primary(session.adapter, float(timeout_s), stopped, hidden)
     if answer is None:
         raise ClusterError(
             f"a member is still primary, or none answers, after {float(timeout_s):.0f} s",

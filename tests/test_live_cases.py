@@ -72,6 +72,8 @@ FAULTS = {
     "adjust": "faults/test_changes_of_aerospike.py::"
     "test_no_node_may_be_broken_added_or_removed_while_it_would_come_back_with_another_factor",
     "admit_node": REPLACED,
+    "cut_off": "faults/test_cut_off.py::"
+    "test_a_node_does_not_reach_its_coordination_and_reaches_everything_else",
     "cut_one_way": "faults/test_link.py::"
     "test_a_primary_that_clients_do_not_hear_stays_primary_though_we_do_not_hear_it_either",
     "delay_node": SLOWED,
@@ -156,7 +158,7 @@ LABS = {
 #: that runs on them is `matrix`.
 HEAVY = {
     *("lab-cassandra", "lab-cassandra-partition", "lab-cassandra-secure"),
-    "lab-postgresql-patroni3",
+    *("lab-postgresql-partition", "lab-postgresql-patroni3"),
     *("lab-cassandra-disk", "lab-mongodb-disk", "lab-postgresql-disk", "lab-redis-disk"),
 }
 #: Labs that are mocks, on which nothing is broken: a load on one is `matrix`.

@@ -1,8 +1,11 @@
 """A real primary on a bad link: how its cluster sees it, and that it is put back, also by heal."""
 
+import random
 from pathlib import Path
 
 import pytest
+from tests import chaos_runner as chaos
+from tests import kill_harness
 from tests.links import partitionable
 from tests.waiting import await_true
 
@@ -15,6 +18,7 @@ from brownout.inventory.model import Cluster, Guards
 from brownout.machine import bandwidth, one_way, packet_loss, partition
 from brownout.machine.host import host_for
 from brownout.run.events import EventLog, read_events
+from brownout.session.leaderless import await_no_primary
 
 FILTERS = {
     "lose_packets": packet_loss.FILTER,
@@ -78,7 +82,10 @@ def test_a_primary_that_clients_do_not_hear_stays_primary_though_we_do_not_hear_
     roles = {member.node: member.role for member in adapter.members()}
     assert roles.pop(primary.name) == "unknown"
     assert set(roles.values()) == {"secondary"}
+    assert faults.hidden == {primary.name}
+    assert await_no_primary(adapter, 0.5, lambda: False, faults.hidden) is None
     assert faults.put_back() == []
+    assert faults.hidden == frozenset()
     await_true(lambda: adapter.targets("primary", 1)[0] == primary, "the same primary")
 
 
@@ -126,4 +133,31 @@ def test_what_the_inventory_denies_touches_nothing(
         with pytest.raises(Refused, match=f"the inventory denies {act}"):
             Faults(denying, adapter, EventLog(log), lambda t: t).run(name, cluster.nodes[0])
     assert not log.exists()
+    assert words_left(cluster) == []
+
+
+@pytest.mark.matrix
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("moment", range(10))
+@pytest.mark.parametrize(
+    ("experiment", "fault", "undo"),
+    [
+        ("lossy-link", "lose_packets", "deliver_packets"),
+        ("black-hole", "cut_one_way", "open_both_ways"),
+    ],
+)
+def test_a_run_killed_at_any_moment_of_a_bad_link_is_healed_and_no_rule_is_left(
+    cluster: Cluster, tmp_path: Path, experiment: str, fault: str, undo: str, moment: int
+) -> None:
+    after_s = random.Random(f"{fault} {moment}").uniform(0, 0.4) if moment < 6 else moment - 6
+    healed = kill_harness.kill_and_heal(
+        cluster,
+        tmp_path / "run",
+        fault,
+        after_s,
+        experiment,
+        ["--var", f"cluster={cluster.name}", *chaos.GENTLY],
+    )
+    print(f"{fault}: killed {after_s:.2f} s after its intent, {healed}")  # `pytest -rP` shows it
+    assert undo in healed.mended
     assert words_left(cluster) == []

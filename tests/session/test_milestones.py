@@ -146,3 +146,26 @@ def test_a_break_that_the_cluster_has_yet_to_notice_is_not_taken_for_unnoticed(
     mended[0] = True
     await_true(lambda: watcher.passed("changed"), "it is taken for unnoticed once it is mended")
     watcher.stop()
+
+
+def test_the_silence_of_a_node_that_is_cut_off_from_us_is_no_change_of_the_cluster() -> None:
+    asked: list[str] = []
+    blind = [False]
+    cluster = Calm()
+
+    def signature() -> str:
+        asked.append("look")
+        return "n1=unreachable" if blind[0] or len(asked) > 1 else "n1=PRIMARY"
+
+    cluster.signature = signature  # type: ignore[method-assign]
+    watcher = MilestoneWatcher(
+        cast(Adapter, cluster), lambda: False, lambda _: None, 0.0, lambda: blind[0]
+    )
+    watcher.arm()
+    blind[0] = True
+    watcher.start()
+    await_true(lambda: len(asked) > 4, "several looks")
+    assert not watcher.passed("changed")
+    blind[0] = False
+    await_true(lambda: watcher.passed("changed"), "a change that is seen again")
+    watcher.stop()

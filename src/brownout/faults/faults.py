@@ -77,6 +77,7 @@ class Faults:
         #: Whether a step of others broke something.
         self.others_broke = False
         self._breaks: set[int] = set()
+        self._hidden: set[str] = set()
         self.before_break: Callable[[], None] = lambda: None
         #: Whether a node last said between two monotonic times that it is primary, if it did.
         self.claimed_primary: Callable[[str, float, float], bool | None] = lambda *_: None
@@ -109,6 +110,15 @@ class Faults:
     def broken(self) -> dict[str, str]:
         """Each node that is still broken, with what it waits for: `{"n1": "start_node"}`."""
         return undos.broken(self.pending)
+
+    @property
+    def hidden(self) -> frozenset[str]:
+        """The nodes that may be well though they do not answer us, who are clients to them."""
+        return frozenset(self._hidden & self.broken.keys())
+
+    def hide(self, node: str) -> None:
+        """Note that a fault of `node` may keep it from answering us until it is undone."""
+        self._hidden.add(node)
 
     @property
     def down(self) -> dict[str, str]:

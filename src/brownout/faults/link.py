@@ -106,6 +106,8 @@ class LinkFault(_OnALink, NodeFault):
     def drop(self, faults: "Faults", node: Node, undo_after_s: float, **arguments: Any) -> Proof:
         """Drop them; the proof says what stays open for others, and for us."""
         match = self.match(faults.cluster, node, arguments)
+        if match.whose != "these" and not match.rule:
+            faults.hide(node.name)
         proof = self.filter.drop(faults.host(node).network(), match, undo_after_s or None)
         ports = proof.evidence.get("spared_ports", [])
         ways = [f"brownout's way in (port {port})" for port in ports]

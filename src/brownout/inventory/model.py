@@ -262,6 +262,13 @@ class Cluster(Settings):
         tuple[Node, ...],
         Field(description="no members, and not running, until an experiment adds them"),
     ] = ()
+    coordination: Annotated[
+        tuple[Address, ...],
+        Field(
+            description="where what the members depend on listens and is not a member, host:port, "
+            "as the store of their supervisors: `cut_off` cuts a node off from it"
+        ),
+    ] = ()
     connection: Connection = Connection()
     atlas: Annotated[
         AtlasSpec | None, Field(description="how Atlas is asked, where it runs the cluster")

@@ -77,6 +77,7 @@ show() {
 _DROP = r"""
 limit=$1 spared=$2 way=$3 direction=$4 whose=$5 port=$6 how=$7 number=$8; shift 8
 own=" $(ip -o address show | tr -s ' ' | cut -d' ' -f4 | cut -d/ -f1 | tr '\n' ' ') "
+case $whose-$port in others-*) spared=;; *-0|*-"$way") ;; *) spared=;; esac
 four= six=
 for peer in "$@"; do
   resolved=$(getent ahosts "$peer" | cut -d' ' -f1 | sort -u)
@@ -85,7 +86,7 @@ for peer in "$@"; do
     case $own in *" $address "*)
       [ "$whose" = others ] && continue
       echo "\`$peer\` is an address of its own machine" >&2; return REFUSED;; esac
-    [ "$whose" = others ] || case " $spared " in *" $address "*)
+    case " $spared " in *" $address "*)
       echo "\`$peer\` is where brownout comes from" >&2; return REFUSED;; esac
     case $address in
       *:*) six="$six${six:+, }$address";;
@@ -93,6 +94,7 @@ for peer in "$@"; do
     esac
   done
 done
+[ "$whose" != these ] || way=0
 case $how$number in
   share10000|all*) lost=;;
   share*) lost="numgen random mod 10000 < $number";;
@@ -325,7 +327,8 @@ class PacketFilter:
         way = network.way_in() if network.way_in else None
         limit_s = undo_after_s or network.undo_after_s
         spared = way.port if way and match.whose != "these" else 0
-        words = (way.address if way else "", spared, match.direction, match.whose)
+        ours = (way.address, way.port) if way else ("", 0)
+        words = (*ours, match.direction, match.whose)
         text = script(
             self._script(_DROP),
             f"{limit_s:g}", *words, match.port, *match.words, *match.hosts,

@@ -24,9 +24,10 @@ class ClusterWatch:
         is_mended: Callable[[], bool],
         aborted: Callable[[], bool],
         hold_s: float,
+        is_blind: Callable[[], bool] = lambda: False,
     ) -> None:
         self._adapter, self._trail, self._aborted = adapter, trail, aborted
-        self._milestones = MilestoneWatcher(adapter, is_mended, trail.crossed, hold_s)
+        self._milestones = MilestoneWatcher(adapter, is_mended, trail.crossed, hold_s, is_blind)
         self._balance: BalanceWatch | None = None
         self._primaries: PrimaryWatch | None = None
 

@@ -1,7 +1,7 @@
 """Wait until no member is primary, as after the loss of a majority, or until another one is."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import closing
 from typing import Any
 
@@ -16,19 +16,25 @@ _POLL_S = 0.1
 
 
 def await_no_primary(
-    adapter: Adapter, timeout_s: float, must_stop: Callable[[], bool]
+    adapter: Adapter,
+    timeout_s: float,
+    must_stop: Callable[[], bool],
+    hidden: Collection[str] = (),
 ) -> dict[str, Any] | None:
     """Return what the members are once one answers and none is primary; None where one stays.
 
         {"waited_s": 2.1, "members": {"n1": "SECONDARY", "n2": "unreachable"}}
 
-    A set of which no member answers has said nothing about its primary.
+    A set of which no member answers has said nothing about its primary. Members that are `hidden`
+    from us by a fault may be primary, so while one of them is silent nothing is known either.
     """
     began = time.monotonic()
 
     def look() -> dict[str, Any] | None:
         roles = {member.node: (member.role, member.state) for member in adapter.members()}
         stated = {role for role, _ in roles.values()}
+        if any(role == "unknown" and node in hidden for node, (role, _) in roles.items()):
+            return None
         if "primary" not in stated and stated - {"unknown"}:
             states = {node: state for node, (_, state) in roles.items()}
             return {"waited_s": round(time.monotonic() - began, 3), "members": states}

@@ -104,7 +104,8 @@ class MilestoneWatcher:
     """Polls one cluster from a thread of its own, from the first break until `stop`.
 
     `report` is called with each milestone that is reached, and, without `first_yes`, with each
-    that is revoked.
+    that is revoked. While it `is_blind`, a node is cut off from us as from every client, so its
+    silence is not a change of the cluster.
     """
 
     def __init__(
@@ -113,8 +114,9 @@ class MilestoneWatcher:
         is_mended: Callable[[], bool],
         report: Callable[[Crossing], None],
         hold_s: float,
+        is_blind: Callable[[], bool] = lambda: False,
     ) -> None:
-        self._adapter = adapter
+        self._adapter, self._is_blind = adapter, is_blind
         self._is_mended = is_mended
         self._report = report
         self._hold_s = hold_s
@@ -199,8 +201,10 @@ class MilestoneWatcher:
         """Whether the cluster was seen to change, or had its time to and did not."""
         if self.passed("changed"):
             return True
-        asked = time.monotonic()
+        asked, blind = time.monotonic(), self._is_blind()
         signature = self._ask(self._adapter.signature)
+        if blind or self._is_blind():
+            return False
         changed = signature is not None and signature != self._before
         self._take("changed", asked, changed, {"before": self._before, "after": signature})
         if not changed and mended_at is not None:

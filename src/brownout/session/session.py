@@ -233,7 +233,12 @@ class Session:
         self.status.broken = lambda: self.faults.down
         hold_s = self.plan.settings.milestone_hold_s
         watch = ClusterWatch(
-            self.adapter, self._trail, self._settled, self.interruption.aborted, hold_s
+            self.adapter,
+            self._trail,
+            self._settled,
+            self.interruption.aborted,
+            hold_s,
+            lambda: bool(self.faults.hidden),
         )
         watch.watch_primaries(self.directory.primaries, self._load.to_t)
         self._watch = watch

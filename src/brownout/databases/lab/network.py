@@ -19,10 +19,11 @@ from pathlib import Path
 from brownout.base.errors import HostError, UndoFailed, Unsupported
 from brownout.machine import deadman, network
 
-__all__ = ["HERE", "Place", "left", "make", "places", "remove", "tag_of"]
+__all__ = ["HERE", "Place", "block_of", "gateway", "left", "make", "places", "remove", "tag_of"]
 
 #: Reserved for benchmarks of networks (RFC 2544); a lab takes 256 addresses of it.
 _RANGE = IPv4Network("198.18.0.0/15")
+_PREFIX = 24
 _INTERFACES = Path("/sys/class/net")
 
 
@@ -69,6 +70,16 @@ def make(directory: Path, names: Sequence[str]) -> dict[str, Place]:
         places[name] = Place(f"brownout-{tag}-{name}", address)
         _join(hub, places[name], name, block.prefixlen)
     return places
+
+
+def gateway(place: Place) -> str:
+    """Return our own end of the network that a node lives in; loopback for `HERE`."""
+    return str(next(iter(block_of(place).hosts())))
+
+
+def block_of(place: Place) -> IPv4Network:
+    """Return the network that a node lives in; of loopback the node's own address alone."""
+    return IPv4Network(f"{place.address}/{_PREFIX if place.namespace else 32}", strict=False)
 
 
 def remove(directory: Path) -> None:
@@ -124,7 +135,7 @@ def _namespaces(directory: Path) -> list[str]:
 def _free_block() -> IPv4Network:
     """Return 256 addresses of which none is used or routed by this machine."""
     taken = _known_networks()
-    blocks = list(_RANGE.subnets(new_prefix=24))
+    blocks = list(_RANGE.subnets(new_prefix=_PREFIX))
     random.shuffle(blocks)
     for block in blocks:
         if not any(block.overlaps(other) for other in taken):

@@ -87,7 +87,8 @@ def installation(cluster: Cluster, node: Node, directories: Sequence[Path]) -> I
             f"node `{node.name}`: host.helpers: found `{place}`, wanted letters, digits and `_.-/`"
         )
     texts = helpers.programs(sorted({n for names in by_act.values() for n in names}), place)
-    peers = [n.address.rpartition(":")[0].strip("[]") for n in cluster.every if n != node]
+    addresses = [*(n.address for n in cluster.every if n != node), *cluster.coordination]
+    peers = [address.rpartition(":")[0].strip("[]") for address in addresses]
     files = {f"helpers/{name}": text for name, text in texts.items()}
     files[helpers.NODE] = helpers.settings(node.name, spec, node.address)
     files[helpers.DIRECTORIES] = _lines(map(str, directories))

@@ -7,6 +7,7 @@ import yaml
 from tests.wording import naming
 
 from brownout.base.errors import ClusterError
+from brownout.databases.lab.network import HERE
 from brownout.databases.postgresql.lab import server
 from brownout.databases.postgresql.lab.server import (
     Ports,
@@ -69,7 +70,9 @@ def _anywhere(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def said(**settings: object) -> dict[str, object]:
     spec = PostgresqlLab.model_validate({"engine": "postgresql", **settings})
-    text = configuration(spec, "lab", 2, Ports(1, 2), "127.0.0.1:3", HOME, HOME / "data", "s3cr3t")
+    text = configuration(
+        spec, "lab", 2, Ports(HERE, 1, 2), "127.0.0.1:3", HOME, HOME / "data", "s3cr3t"
+    )
     found: dict[str, object] = yaml.safe_load(text)
     return found
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from brownout.base.errors import ClusterError
-from brownout.databases.lab import file_systems, tls
+from brownout.databases.lab import file_systems, network, tls
 from brownout.databases.lab.engine import Progress
 from brownout.databases.lab.milestones import await_milestone
 from brownout.databases.lab.ports import reserve_ports
@@ -39,16 +39,16 @@ def lay_out(cluster: Cluster, spec: PostgresqlLab, directory: Path) -> Cluster:
             f"PostgreSQL refuses root, and root cannot start it as another user here: {reason}",
             "run brownout as an ordinary user",
         )
-    where = store.lay_out(directory, cluster.name)
+    numbers = range(1, spec.members + 1)
+    places = network.places(directory, [f"n{n}" for n in numbers], spec.network_namespaces)
+    where = store.lay_out(directory, cluster.name, network.gateway(places["n1"]))
     free = reserve_ports(2 * spec.members, directory)
-    ports = {
-        number: Ports(*free[2 * number - 2 : 2 * number]) for number in range(1, spec.members + 1)
-    }
+    ports = {n: Ports(places[f"n{n}"], *free[2 * n - 2 : 2 * n]) for n in numbers}
     password = secrets.token_urlsafe(24) if spec.secure else ""
     own = cluster.connection
     connection = Connection(options=own.options, timeout_s=own.timeout_s)
     if spec.secure:
-        names = {f"n{number}": "127.0.0.1" for number in ports}
+        names = {name: place.address for name, place in places.items()}
         certificates = tls.issue(directory, cluster.name, names, extra="lab-postgresql")
         tls.keep(directory / "tls" / "password", password.encode())
         trusted = Tls(ca_file=certificates.ca_file)  # clients log in by password
@@ -63,6 +63,7 @@ def lay_out(cluster: Cluster, spec: PostgresqlLab, directory: Path) -> Cluster:
         tls.keep(home / _FILE, text.encode())
         nodes.append(_node(number, at, home, own_data, patroni, spec))
     update = {"nodes": tuple(nodes), "spares": (), "connection": connection, "lab": spec}
+    update["coordination"] = (where,)
     return cluster.model_copy(update=update)
 
 
@@ -94,9 +95,10 @@ def _node(
         log_file=home / "patroni.log",
         working_directory=home,
         server_directory=data,
+        network_namespace=at.place.namespace,
         unprivileged=True,
         command=(*patroni, str(home / _FILE)),
     )
     rack = f"r{spec.rack_of(number)}" if spec.racks else ""
-    address, api = f"127.0.0.1:{at.server}", f"127.0.0.1:{at.api}"
+    address, api = f"{at.place.address}:{at.server}", f"{at.place.address}:{at.api}"
     return Node(name=f"n{number}", address=address, api=api, host=host, rack=rack)

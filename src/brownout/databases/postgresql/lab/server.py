@@ -15,6 +15,7 @@ import yaml
 from brownout.base.errors import ClusterError
 from brownout.base.extras import how_to_install
 from brownout.databases.lab import programs
+from brownout.databases.lab.network import Place, block_of
 from brownout.databases.postgresql.lab.settings import PostgresqlLab
 
 __all__ = ["VARIABLE", "Ports", "configuration", "find_patroni", "find_postgres"]
@@ -33,8 +34,9 @@ _NEEDED = ("initdb", "pg_basebackup", "pg_ctl", "pg_rewind")
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """Where a member listens on loopback."""
+    """Where a member lives, and its ports there."""
 
+    place: Place
     server: int
     api: int
 
@@ -94,7 +96,7 @@ def configuration(
 ) -> str:
     """Return the text of the patroni.yml of member `number`: its files in `home`, its `data` there.
 
-    `store` is the address of etcd; without a `password` everybody on loopback is let in.
+    `store` is the address of etcd; without a `password` everybody in its network is let in.
     """
     tls = home.parent / "tls"
     own, trusted = str(tls / f"n{number}.pem"), str(tls / "ca.pem")
@@ -109,8 +111,8 @@ def configuration(
         )
     }
     api: dict[str, Any] = {
-        "listen": f"127.0.0.1:{at.api}",
-        "connect_address": f"127.0.0.1:{at.api}",
+        "listen": f"{at.place.address}:{at.api}",
+        "connect_address": f"{at.place.address}:{at.api}",
     }
     settings: dict[str, Any] = {
         "scope": name,
@@ -123,8 +125,8 @@ def configuration(
             "initdb": [{"encoding": "UTF8"}, {"locale": "C"}, "data-checksums"],
         },
         "postgresql": {
-            "listen": f"127.0.0.1:{at.server}",
-            "connect_address": f"127.0.0.1:{at.server}",
+            "listen": f"{at.place.address}:{at.server}",
+            "connect_address": f"{at.place.address}:{at.server}",
             "data_dir": str(data),
             "bin_dir": str(find_postgres(spec.secure)),
             "pgpass": str(home / "pgpass"),
@@ -133,8 +135,8 @@ def configuration(
             # Its path may be longer than a socket's may be.
             "parameters": {"unix_socket_directories": "", **_encrypted(spec, own, trusted)},
             "pg_hba": [
-                f"{kind} all all 127.0.0.1/32 {method}",
-                f"{kind} replication all 127.0.0.1/32 {method}",
+                f"{kind} all all {block_of(at.place)} {method}",
+                f"{kind} replication all {block_of(at.place)} {method}",
             ],
         },
         "tags": {"nofailover": False, "noloadbalance": False, "clonefrom": False},

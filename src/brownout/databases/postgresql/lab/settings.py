@@ -4,12 +4,12 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from brownout.databases.lab.settings import DiskLab
+from brownout.databases.lab.settings import NetworkedLab
 
 __all__ = ["PostgresqlLab"]
 
 
-class PostgresqlLab(DiskLab):
+class PostgresqlLab(NetworkedLab):
     """Members of one cluster under Patroni."""
 
     engine: Literal["postgresql"]

@@ -27,10 +27,10 @@ def find_store() -> Path:
     return find_etcd()
 
 
-def lay_out(directory: Path, name: str) -> str:
-    """Write its configuration; return where it will listen, as `127.0.0.1:2379`."""
+def lay_out(directory: Path, name: str, host: str) -> str:
+    """Write its configuration; return where it will listen on `host`, as `127.0.0.1:2379`."""
     program = find_store()
-    client, peer = (f"127.0.0.1:{port}" for port in reserve_ports(2, directory))
+    client, peer = (f"{host}:{port}" for port in reserve_ports(2, directory))
     place = directory / "store"
     (place / "data").mkdir(parents=True, mode=0o700)
     settings = {
