@@ -28,8 +28,9 @@ class SqueezeMemory(_OfMemory, NodeFault):
     """Let `node` have no more than `mib` MiB of memory, or a `share` of what it uses now if 0.
 
     Undone by `release_memory`. What it may not have is taken from its page cache, swapped out where
-    there is swap, and else it waits: it is slowed down and not killed. By MemoryHigh of its systemd
-    service or its control group; the evidence says `by` which. The node undoes it by itself after
+    there is swap, and else it waits: it is slowed down and not killed (a container may be: its
+    engine knows a hard limit only). By MemoryHigh of its systemd service, its control group or
+    `docker update`; the evidence says `by` which. The node undoes it by itself after
     `undo_after_s` seconds, even if this run has died: choose it longer than the squeeze that is
     meant. 0 takes the inventory's, which is 120 unless it says otherwise.
     """

@@ -3,7 +3,7 @@
     a systemd service      MemoryHigh= (cgroup v2); on v1 the files of its control group
     any other process      its own control group: v2 memory.high; v1 memory.limit_in_bytes, without
                            the kernel's kill (memory.oom_control)
-    a container, a pod     their own manager is asked: `docker.limits`, `kubernetes.limits`
+    a container            its engine is asked: `docker.memory`
 
 A squeezed node is not killed: what it may not have is taken from its page cache, is swapped out
 where there is swap, and else it waits for it. The kernel counts memory in the group in which it was
@@ -43,7 +43,7 @@ _NONE = 2**60
 #: So long the kernel may take to kill a node, and its switch waits.
 _KILL_S, _SWITCH_S = 20, 60
 #: What limits a node by its own manager, by the kind of its host.
-_MANAGERS: dict[str, str] = {}
+_MANAGERS = {"docker": "brownout.machine.docker.memory"}
 
 _SQUEEZE = control_groups.Limit(
     "memory",
@@ -225,8 +225,8 @@ def why_not(node: Node, host: Host) -> str:
     """Return why its memory cannot be squeezed; empty if it can. Nothing is touched."""
     if (manager := _manager(node)) is not None:
         return str(manager.why_not(node, host))
-    if _kind(node) in ("docker", "kubernetes"):
-        return f"node `{node.name}`: limiting the memory of a container is not built yet"
+    if _kind(node) == "kubernetes":
+        return f"node `{node.name}`: limiting the memory of a pod is not built yet"
     shell = host.shell()
     reply = _look(shell)
     if words := control_groups.problem(node, shell.runner.where, reply, "memory"):
@@ -361,7 +361,7 @@ def left_on(node: Node, host: Host) -> str:
     """Return the limit in words, as `64 MiB by cgroup v2`; empty for none of ours."""
     if (manager := _manager(node)) is not None:
         return str(manager.left_on(node, host))
-    if _kind(node) in ("docker", "kubernetes"):
+    if _kind(node) == "kubernetes":
         return ""
     runner, name = host.shell().runner, control_groups.key(node)
     for text in (_SHOW, _OOM_SHOW):

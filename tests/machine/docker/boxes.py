@@ -44,6 +44,7 @@ class Box:
     finished: str = NEVER
     exit_code: int = 0
     paused: bool = False
+    used: int = 0
     manually_stopped: bool = False
     restarts: int = 0
     out: bytes = b""

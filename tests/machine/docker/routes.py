@@ -120,6 +120,10 @@ def _unpause(engine: "RecordedEngine", query: Any, body: Any, box: Box) -> Reply
     return 204, b"", "", {}
 
 
+def _stats(engine: "RecordedEngine", query: Any, body: Any, box: Box) -> Reply:
+    return as_json(200, {"id": box.id, "memory_stats": {"usage": box.used}})
+
+
 def _update(engine: "RecordedEngine", query: Any, body: Any, box: Box) -> Reply:
     if box.host.get("NanoCpus") and "CpuQuota" in body:
         told = "Conflicting options: CPU Quota cannot be updated as NanoCPUs has already been set"
@@ -187,6 +191,7 @@ ROUTES: list[tuple[str, str, Callable[..., Reply]]] = [
     ("GET", r"/info", _info),
     ("GET", r"/containers/json", _list),
     ("GET", r"/containers/(?P<name>[^/]+)/json", _with_box(_inspect)),
+    ("GET", r"/containers/(?P<name>[^/]+)/stats", _with_box(_stats)),
     ("GET", r"/containers/(?P<name>[^/]+)/logs", _with_box(_logs)),
     ("GET", r"/containers/(?P<name>[^/]+)/archive", _with_box(_archive)),
     ("POST", r"/containers/(?P<name>[^/]+)/start", _with_box(_start)),

@@ -27,11 +27,22 @@ from brownout.machine.docker.engine import connected
 from brownout.machine.docker.spec import EngineSettings
 from brownout.machine.procfs import Handle, Identity
 
-__all__ = ["CPU_MARK", "MARK", "arm", "armed", "cancel", "main", "update", "value_of"]
+__all__ = [
+    "CPU_MARK",
+    "MARK",
+    "MEMORY_MARK",
+    "arm",
+    "armed",
+    "cancel",
+    "main",
+    "update",
+    "value_of",
+]
 
-#: What a switch undoes: a pause, or another CPU limit.
+#: What a switch undoes: a pause, or another limit.
 MARK = "brownout-undo-docker-pause"
 CPU_MARK = "brownout-undo-docker-cpu"
+MEMORY_MARK = "brownout-undo-docker-memory"
 #: An engine that does not answer at that moment is asked again for so long.
 _PATIENCE_S = 600.0
 _AGAIN_S = 1.0
@@ -122,7 +133,7 @@ def main() -> None:
     for fd in (0, 1, 2):
         os.dup2(silent, fd)
     time.sleep(max(0.0, deadline - time.monotonic()))
-    _undo(settings, container_id, started, json.loads(value) if mark == CPU_MARK else None)
+    _undo(settings, container_id, started, json.loads(value) if mark != MARK else None)
 
 
 def _undo(
