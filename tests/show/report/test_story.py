@@ -49,6 +49,17 @@ def test_several_deeds_on_a_node_are_told_together(impact: dict[str, Any]) -> No
     ]
 
 
+def test_the_means_of_a_fault_of_ours_are_nobody_who_broke_the_cluster(
+    impact: dict[str, Any],
+) -> None:
+    event = impact["faults"][0]["events"][0]
+    event |= {"name": "throttle_node", "evidence": {"by": "cgroup v2"}}
+    assert story.headline(impact_of(impact)).startswith("n1 was left with little CPU: ")
+    event |= {"name": "delete_pod", "evidence": {"by": "chaosk8s"}}
+    broken = "delete_pod (chaosk8s) broke the cluster: "
+    assert story.headline(impact_of(impact)).startswith(broken)
+
+
 def test_a_fault_that_ended_before_its_undo_has_its_true_length(impact: dict[str, Any]) -> None:
     lasted = {"ended_early": True, "lasted_s": [0.12, 0.98]}
     impact["faults"][0]["events"][0]["evidence"] |= lasted

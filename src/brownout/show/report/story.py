@@ -99,7 +99,7 @@ def _deeds(faults: Sequence[Fault]) -> str:
         for event in fault.events:
             if event.type != "break" or event.name == "recluster":
                 continue
-            if event.evidence.get("by"):
+            if event.evidence.get("by") and event.name not in registry.faults():
                 by_others.append(f"{event.name} ({event.evidence['by']}) broke the cluster")
                 continue
             lasted = early_words(event.evidence)
