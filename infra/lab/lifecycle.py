@@ -212,7 +212,5 @@ def _remove(name: str) -> None:
     proxies.stop(labs.directory(name))
     network.remove(labs.directory(name))
     file_systems.remove(labs.directory(name))
-    for node in cluster.every if cluster else ():
-        if isinstance(node.host, ProcessSpec):
-            control_groups.remove(node.host.control_group)
+    control_groups.remove(f"brownout-{network.tag_of(labs.directory(name))}-")
     labs.forget(name)

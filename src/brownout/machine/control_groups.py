@@ -16,6 +16,7 @@ systemd.resource-control(5).
 import contextlib
 import os
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from brownout.base.errors import HostError
@@ -271,20 +272,19 @@ def own(name: str) -> Path | None:
     return root / name
 
 
-def remove(name: str) -> None:
-    """Remove the group for memory called `name`, whose processes are gone."""
+def remove(prefix: str) -> None:
+    """Remove the groups for memory whose names begin with `prefix`, whose processes are gone."""
     root = _root()
-    if not name or root is None or not (root / name).is_dir():
-        return
+    for place in root.glob(f"{prefix}*") if root is not None else ():
+        try:
+            wait_until(partial(_removed, place), _GONE_S, despite=OSError)
+        except OSError as error:
+            raise HostError(f"the control group `{place}` is still there: {error}") from error
 
-    def removed() -> bool:
-        (root / name).rmdir()
-        return True
 
-    try:
-        wait_until(removed, _GONE_S, despite=OSError)
-    except OSError as error:
-        raise HostError(f"the control group `{root / name}` is still there: {error}") from error
+def _removed(place: Path) -> bool:
+    place.rmdir()
+    return True
 
 
 def _root() -> Path | None:
