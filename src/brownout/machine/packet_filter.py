@@ -100,6 +100,10 @@ case $how$number in
   share*) lost="numgen random mod 10000 < $number";;
   rate*) lost="limit rate over $number bytes/second burst BURST bytes";;
 esac
+devices=$(ip -o address show | grep -v "^[0-9]*: lo " | tr -s ' ' | cut -d' ' -f2 | sort -u)
+devices=$(echo $devices | sed "s/ /, /g")
+[ "$direction" = in ] || [ "$families" = inet ] || [ -n "$devices" ] \
+  || { echo "no interface there has an address" >&2; return REFUSED; }
 sets() {
   echo "set peers4 { type ipv4_addr; ${four:+elements = { $four \};} }"
   echo "set peers6 { type ipv6_addr; ${six:+elements = { $six \};} }"
@@ -136,8 +140,6 @@ rules() {
   fi
   echo "}"
   [ "$families" != inet ] && [ "$direction" != in ] || return 0
-  devices=$(ip -o address show | grep -v "^[0-9]*: lo " | tr -s ' ' | cut -d' ' -f2 | sort -u)
-  devices=$(echo $devices | sed "s/ /, /g")
   echo "table netdev $table {"; sets
   chain outgoing "hook egress devices = { $devices } priority 0" daddr sport "" "fwd to lo"
   echo "}"

@@ -10,10 +10,12 @@ from tests.machine.docker.boxes import Box
 from tests.machine.docker.recorded import RecordedEngine
 from tests.waiting import await_true
 
-from brownout.base.errors import Unsupported
+from brownout.base.errors import Refused, Unsupported
 from brownout.inventory.model import Node
-from brownout.machine import network
+from brownout.machine import bandwidth, cut_off, network, one_way, packet_loss
 from brownout.machine.docker import DockerHost
+from brownout.machine.host import host_for
+from brownout.machine.packet_filter import Match
 
 WHY_NOT = network.why_not()
 pytestmark = pytest.mark.skipif(bool(WHY_NOT), reason=f"NOT TESTED: partitions: {WHY_NOT}")
@@ -39,6 +41,29 @@ def test_it_is_cut_off_in_its_own_network_and_joined_again(own_network: Node) ->
     assert not link.heal_partition().already
     assert link.cut_off() == []
     assert link.heal_partition().already
+
+
+def test_it_is_put_on_a_bad_link_in_several_ways_which_are_undone_one_by_one(
+    own_network: Node,
+) -> None:
+    host = host_for(own_network)
+    network_of = host.network()
+    wanted = {
+        packet_loss.FILTER: Match("in", "all", share=1000),
+        one_way.FILTER: Match("out", "others", ("198.18.0.9:1",), 27017),
+        bandwidth.FILTER: Match("in", "all", rate=125_000),
+        cut_off.FILTER: Match(addresses=("198.18.0.10:2379",), port=2379),
+    }
+    with pytest.raises(Refused, match="no interface there has an address"):
+        packet_loss.FILTER.drop(network_of, Match("out", "all"), 60)
+    for each, match in wanted.items():
+        assert each.why_not(network_of) == ""
+        each.drop(network_of, match, 60)
+    while wanted:
+        assert all(each.look(network_of).rules for each in wanted)
+        undone, _ = wanted.popitem()
+        assert not undone.clear(network_of).already
+        assert not undone.look(network_of)
 
 
 def test_a_container_in_its_machines_network_is_never_cut_off(
