@@ -1,4 +1,4 @@
-"""A disk that is slow, for real: a sweep of the delay, whose first value delays nothing."""
+"""A disk that is slow, for real, and the control that delays nothing."""
 
 from pathlib import Path
 
