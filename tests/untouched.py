@@ -83,7 +83,7 @@ class Untouched:
             for name in (*_MADE_ONCE, "mongod.lock", "test.dat", "journal/log.1"):
                 (decoy / name).write_text(f"{decoy} {name}")
         (data.parent / "link").symlink_to(elsewhere / data.name)
-        shutil.copytree(elsewhere, self._where / data.parent.name / "copied", symlinks=True)
+        shutil.copytree(elsewhere, self._where / elsewhere.name / "copied", symlinks=True)
 
     def _kept_files(self) -> Iterator[Path]:
         """Everything in the nodes' directories and beside them that no server writes."""
