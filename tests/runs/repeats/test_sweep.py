@@ -69,6 +69,19 @@ def test_a_run_without_a_measure_leaves_the_point_without_it() -> None:
     assert found.measures["throughput_while_moving"] == pytest.approx(0.75)
 
 
+def test_where_a_database_fails_over_is_told_and_what_no_run_has_is_left_out() -> None:
+    served = {"effective": 20.0, "availability": 0.38, "blackout": 13.7, "promoted_time": None}
+    replaced = {**served, "availability": 0.7, "blackout": 1.9, "promoted_time": [1.2, 1.4]}
+    points = [
+        point(value, ["pass"], [made({"faults": [fault]})])
+        for value, fault in (("1000", served), ("5000", replaced))
+    ]
+    heads, slow, slower = render("latency_ms", points).splitlines()
+    assert label("promoted_time") in heads
+    assert label("rebalance_time") not in heads
+    assert ("–" in slow.split(), "1.4" in slower.split()) == (True, True)
+
+
 def test_what_never_came_is_told_from_what_is_not_known() -> None:
     missed = {"name": "nothing_to_move", "first_yes": None}
     fault = {"effective": 20.0, "rebalance_time": None, "redundancy_time": None, "tps_drop": 0.1,
@@ -83,7 +96,8 @@ def test_the_table_has_a_row_a_value() -> None:
     head, *rows, note = render("migrate_threads", [SLOW, FAST]).splitlines()
     assert note == f"note: {excluded_words(2)}"
     assert head.startswith("migrate_threads")
-    assert all(name in head for name in map(label, COLUMNS))
+    shown = [name for name in COLUMNS if SLOW.measures[name] is not None]
+    assert all(name in head for name in map(label, shown))
     assert [row.split()[0] for row in rows] == ["1", "16"]
     assert "10 s" in rows[1]
     assert "1 pass, 1 fail" in rows[1]

@@ -20,13 +20,16 @@ from brownout.show.report.words import STAND_IN
 
 __all__ = ["COLUMNS", "Point", "point", "render", "settings_of", "svg"]
 
-#: Measures of a point.
+#: Measures of a point. A table has those that any run of it knows.
 COLUMNS = (
     "rebalance_time",
     "redundancy_time",
     "throughput_while_moving",
     "tps_drop",
     "latency.during.p99_us",
+    "promoted_time",
+    "blackout",
+    "availability",
     "lost_operations",
 )
 
@@ -61,8 +64,10 @@ def point(value: str, verdicts: Sequence[str], runs: Runs) -> Point:
 
 def render(variable: str, points: Sequence[Point]) -> str:
     """Return the table, a row a value."""
-    heads = [Column(variable), *(Column(label(name), "n") for name in COLUMNS), Column("verdict")]
-    by_measure = [cells(name, [each.values.get(name, ()) for each in points]) for name in COLUMNS]
+    values = {name: [each.values.get(name, ()) for each in points] for name in COLUMNS}
+    measured = [name for name in COLUMNS if any(v is not None for of in values[name] for v in of)]
+    heads = [Column(variable), *(Column(label(name), "n") for name in measured), Column("verdict")]
+    by_measure = [cells(name, values[name]) for name in measured]
     rows: list[list[str | Cell]] = [
         [each.value, *(column[n] for column in by_measure), counted(each.verdicts)]
         for n, each in enumerate(points)
