@@ -89,7 +89,8 @@ class MendDisk(_OfCalls, NodeUndo):
         if not (proof.already or started or seen["calls_hit"]):
             detail = f"node `{node.name}` made no call that `fail_disk` has fail"
             faults.breach(contract.DATA, detail, node.name)
-        return replace(proof, evidence={**seen, "started": started})
+        evidence = {**seen, "started": started}
+        return replace(proof, evidence=evidence, already=proof.already and not started)
 
     def is_due(self, node: Node, host: Host) -> bool:
         """A tracer of ours has its calls fail."""

@@ -78,7 +78,8 @@ class FreeDisk(NodeUndo):
         """Remove the file; proven when it is gone."""
         proof = disk_full.undo_on(node, faults.host(node))
         started = start_if_ended(faults, node)
-        return replace(proof, evidence={**proof.evidence, "started": started})
+        evidence = {**proof.evidence, "started": started}
+        return replace(proof, evidence=evidence, already=proof.already and not started)
 
     def is_due(self, node: Node, host: Host) -> bool:
         """The node's disk has a file of ours."""
