@@ -90,8 +90,14 @@ own_place() {
   for pid in $(cat "$root${group%%/}/cgroup.procs"); do
     case $ours in *" $pid "*) ;; *) return 1;; esac
   done
+  [ "$kind" = 1 ] || has_files "$root${group%%/}" || return 1
   place=$root${group%%/}
 }
+has_files() {
+  grep -qw %(controller)s "$1/cgroup.controllers" \
+    || echo +%(controller)s > "${1%%/*}/cgroup.subtree_control" || return 1
+  grep -qw %(controller)s "$1/cgroup.controllers"
+} 2>/dev/null
 show() {
   record=/run/brownout-$1.%(name)s
   [ -e "$record" ] || return 0
