@@ -5,6 +5,7 @@ import hashlib
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -16,8 +17,9 @@ from tests.wording import naming
 
 from brownout.base.errors import ConfigurationError, Denied
 from brownout.inventory.model import Cluster, Guards, Node
-from brownout.machine import directories, signals
+from brownout.machine import bandwidth, cut_off, directories, one_way, packet_loss, signals
 from brownout.machine.commands import script
+from brownout.machine.packet_filter import Match
 from brownout.machine.ssh import SshHost, SshSpec
 from brownout.machine.ssh.connection import SshRunner
 from brownout.machine.ssh.helpers import helpers_of
@@ -114,6 +116,32 @@ def check_partition(ssh: SshHost) -> None:
     finally:
         host.heal_partition()
     assert host.cut_off() == []
+    check_bad_link(ssh)
+
+
+def check_bad_link(ssh: SshHost) -> None:
+    """Each filter is allowed for the cluster alone and in its own shape; the port is not used."""
+    network = ssh.network()
+    of_cluster, of_others = ("192.0.2.1:1",), ("192.0.2.77:1",)
+    wanted = {
+        packet_loss.FILTER: Match("both", "others", of_cluster, 1, 1000),
+        one_way.FILTER: Match("in", "these", of_cluster),
+        bandwidth.FILTER: Match("in", "others", of_cluster, 1, rate=125_000),
+        cut_off.FILTER: Match(addresses=of_cluster, port=1),
+    }
+    for each, match in wanted.items():
+        try:
+            assert each.why_not(network) == ""
+            each.drop(network, match, 60)
+            assert each.look(network).rules.keys() == set(match.directions)
+            with pytest.raises(Denied, match=f"not allowed: {each.act.replace('_', '-')}"):
+                each.drop(network, replace(match, addresses=of_others), 60)
+        finally:
+            each.clear(network)
+    with pytest.raises(Denied, match="not allowed: one-way"):
+        one_way.FILTER.drop(network, Match("both", "these", of_cluster), 60)
+    with pytest.raises(Denied, match="not allowed: bandwidth"):
+        bandwidth.FILTER.drop(network, Match("in", "these", of_cluster), 60)
 
 
 def check_reboot(host: SshHost, tmp_path: Path) -> None:
