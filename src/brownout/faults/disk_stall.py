@@ -23,7 +23,7 @@ __all__ = ["StallDisk", "ThawDisk", "kept", "ours"]
 
 
 class StallDisk(NodeFault):
-    """Stall the disk of `node`: writes to its data wait, and reads go on. Undone by `thaw_disk`.
+    """Stall the disk of `node`: writes to its data wait, and reads continue. Undone by `thaw_disk`.
 
     The file systems that hold its data are frozen (fsfreeze). They must hold nothing else that is
     in use. The node thaws them by itself after `undo_after_s` seconds, even if this run has died:

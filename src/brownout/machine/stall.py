@@ -1,6 +1,6 @@
 """Stalling the disk of a node: the file systems that hold its data are frozen, and thawed again.
 
-    fsfreeze -f /var/lib/etcd       every write there waits, and so does fsync; reads go on
+    fsfreeze -f /var/lib/etcd       every write there waits, and so does fsync; reads continue
     fsfreeze -u /var/lib/etcd
 
 A process that waits for a frozen file system cannot be ended, not even by SIGKILL, before it is
