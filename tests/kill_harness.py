@@ -248,9 +248,11 @@ def _is_server(name: str) -> bool:
     return name.startswith(("mongod", "asd", "redis-server", "etcd"))
 
 
-def _processes_of(where: Path) -> list[int]:
+def _processes_of(where: Path) -> list[str]:
     """Processes that still work in the run's folder; killed ones may need a moment to be gone."""
-    return wait_until(lambda: procfs.users_of(where), 10, so=operator.not_)
+    left = wait_until(lambda: procfs.users_of(where), 10, so=operator.not_)
+    identities = [procfs.identify(pid) for pid in left]
+    return [" ".join(each.command) for each in identities if each is not None]
 
 
 def _written(where: Path) -> str:
