@@ -4,6 +4,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -13,6 +14,7 @@ from tests.waiting import await_true, await_whole
 
 from brownout.base.errors import Unsupported
 from brownout.databases.adapter import adapter_for
+from brownout.databases.etcd.lab.settings import EtcdLab
 from brownout.databases.lab import file_systems
 from brownout.databases.lab.file_systems import left
 from brownout.infra import lab
@@ -68,6 +70,19 @@ def test_a_lab_whose_directory_was_deleted_frees_its_loop_devices(directory: Pat
     assert len(left(directory)) == 2  # the mount and its loop device
     assert lab.down(NAME)
     assert left(directory) == []
+
+
+@needs_loop_devices
+def test_a_loop_device_that_others_have_open_for_a_moment_is_waited_for(tmp_path: Path) -> None:
+    spec = EtcdLab(engine="etcd", own_file_systems=True, file_system_mb=64)
+    file_systems.places(tmp_path, ["n1"], spec)
+    (device,) = [path for path in left(tmp_path) if path.startswith("/dev/")]
+    with Path(device).open("rb") as opened:
+        closing_it = threading.Timer(0.3, opened.close)
+        closing_it.start()
+        file_systems.remove(tmp_path)
+        closing_it.join()
+    assert left(tmp_path) == []
 
 
 @needs_loop_devices

@@ -7,12 +7,14 @@ What a lab that crashed left is found by its directory, in the kernel's list of 
 devices, and nothing else is ever touched. A file system is thawed before it is unmounted.
 """
 
+import operator
 import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 from brownout.base.errors import HostError, UndoFailed, Unsupported
+from brownout.base.wait import wait_until
 from brownout.databases.lab.settings import DiskLab
 from brownout.machine import directories
 from brownout.machine.capabilities import CAP_SYS_ADMIN, may
@@ -21,6 +23,7 @@ __all__ = ["left", "places", "remove", "thaw", "why_not"]
 
 _MOUNTS = Path("/proc/self/mountinfo")
 _LOOPS = Path("/sys/block")
+_FREE_WITHIN_S, _POLL_S = 20.0, 0.05
 _TOOLS = ("mkfs.ext4", "mount", "umount", "losetup", "fsfreeze")
 #: Nothing here takes time or fills the sparse file; no block is kept for root.
 _MAKE = ("mkfs.ext4", "-q", "-F", "-m0", "-b4096")
@@ -72,7 +75,8 @@ def remove(directory: Path) -> None:
     thaw(directory)
     failures = [_failure("umount", str(point)) for point in _mounts(directory)]
     failures += [_failure("losetup", "--detach", str(device)) for device in _loops(directory)]
-    if still := left(directory):
+    # A loop device is free once the last that has it open, as a `blkid` of udev, closes it.
+    if still := wait_until(lambda: left(directory), _FREE_WITHIN_S, _POLL_S, so=operator.not_):
         reasons = "; ".join(filter(None, failures))
         raise UndoFailed(
             f"the file systems of `{directory}` are not gone: {', '.join(still)}: {reasons}"
