@@ -1,7 +1,7 @@
 """Stalling the disk of a node: the file systems that hold its data are frozen, and thawed again.
 
-    fsfreeze -f /var/lib/etcd       every write there waits, and so does fsync; reads continue
-    fsfreeze -u /var/lib/etcd
+    fsfreeze -f /srv/data           every write there waits, and so does fsync; reads continue
+    fsfreeze -u /srv/data
 
 A process that waits for a frozen file system cannot be ended, not even by SIGKILL, before it is
 thawed. So only file systems that hold nothing but the node's data are frozen, `thaw` comes before
@@ -11,7 +11,7 @@ process can thaw it. The node does so by itself by a dead man's switch (`deadman
 
 The proof is a process of ours that changes a time stamp there and does not come back:
 
-    touch -a -c -- /var/lib/etcd     in state D; its id and start are in `/run/brownout-….probes`
+    touch -a -c -- /srv/data     in state D; its id and start are in `/run/brownout-….probes`
 
 It leaves nothing on the disk, and ends by itself with the thaw, however that comes about. So it
 also shows for how long the disk was stalled.
