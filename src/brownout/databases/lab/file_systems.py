@@ -72,11 +72,17 @@ def remove(directory: Path) -> None:
 
     Its nodes' processes must be gone. Raises `UndoFailed` with what is still there.
     """
-    thaw(directory)
-    failures = [_failure("umount", str(point)) for point in _mounts(directory)]
-    failures += [_failure("losetup", "--detach", str(device)) for device in _loops(directory)]
+    failures: list[str] = []
+
+    def still_there() -> list[str]:
+        """Remove what is there; what a maker that was killed had begun may come a moment later."""
+        thaw(directory)
+        failures[:] = [_failure("umount", str(point)) for point in _mounts(directory)]
+        failures.extend(_failure("losetup", "--detach", str(each)) for each in _loops(directory))
+        return left(directory)
+
     # A loop device is free once the last that has it open, as a `blkid` of udev, closes it.
-    if still := wait_until(lambda: left(directory), _FREE_WITHIN_S, _POLL_S, so=operator.not_):
+    if still := wait_until(still_there, _FREE_WITHIN_S, _POLL_S, so=operator.not_):
         reasons = "; ".join(filter(None, failures))
         raise UndoFailed(
             f"the file systems of `{directory}` are not gone: {', '.join(still)}: {reasons}"
