@@ -160,6 +160,9 @@ HEAVY = {
     *("lab-cassandra", "lab-cassandra-partition", "lab-cassandra-secure"),
     *("lab-postgresql-partition", "lab-postgresql-patroni3"),
     *("lab-cassandra-disk", "lab-mongodb-disk", "lab-postgresql-disk", "lab-redis-disk"),
+    *("lab-cassandra-gray", "lab-etcd-gray", "lab-mongodb-gray", "lab-mongodb-gray-defaults"),
+    *("lab-postgresql-gray", "lab-postgresql-gray-defaults", "lab-redis-gray"),
+    "lab-redis-gray-defaults",
 }
 #: Labs that are mocks, on which nothing is broken: a load on one is `matrix`.
 MOCKS = {"lab-couchbase"}

@@ -282,7 +282,7 @@ MOUNT = Mount("8:17", PurePosixPath("/"), PurePosixPath("/srv"), "xfs")
     [
         (facts(MOUNT), ""),
         (facts(MOUNT, users=((700, 44, 1),)), ""),
-        (facts(MOUNT, users=((701, 1),)), "in use by process 701"),
+        (facts(MOUNT, users=((701, 1),)), "process 701"),
         (facts(Mount("8:17", PurePosixPath("/"), PurePosixPath("/srv"), "btrfs")), "type btrfs"),
         (facts(Mount("8:17", PurePosixPath("/sub"), PurePosixPath("/srv"), "xfs")), "a part of"),
         (facts(Mount("8:18", PurePosixPath("/"), PurePosixPath("/srv"), "xfs")), "not mounted"),
