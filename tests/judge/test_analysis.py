@@ -198,6 +198,16 @@ def test_a_closed_loop_is_judged_by_throughput(tmp_path: Path) -> None:
     assert fault["lost_operations"] == pytest.approx(1200, abs=60)
 
 
+def test_an_outage_soon_after_redundancy_belongs_to_the_fault(tmp_path: Path) -> None:
+    """The load had held for long before every member was back, and then not."""
+    script = RunScript(redundant_at=40.0, again=((40.6, 9.0),))
+    (fault,) = analyze(build_run(tmp_path, script)).faults
+    assert fault.end is not None
+    assert fault.end > 49.5
+    assert fault.number("blackout") == pytest.approx(2.9 + 9.0, abs=0.3)
+    assert fault.number("return_recovery_time") == pytest.approx(49.6 - 29.4, abs=0.1)
+
+
 def test_two_faults_are_measured_one_after_the_other(tmp_path: Path) -> None:
     path = build_run(tmp_path, RunScript(rate=200, duration_s=70, again=((50.0, 2.0),)))
     lines = (path / "events.ndjson").read_text().splitlines()

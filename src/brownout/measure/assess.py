@@ -271,13 +271,21 @@ def _episode_end(
 ) -> float:
     """Return when redundancy was back and the load had held, or the end of what is known.
 
-    If redundancy was not watched for, the fault lasts as long as the load.
+    A dip within `hold_s` after redundancy was back belongs to the fault, however calm it was
+    before. If redundancy was not watched for, the fault lasts as long as the load.
     """
     settings, until = data.settings, min(episode.until, signal.end)
     redundant = milestone(episode, "redundant")
     if redundant is None or redundant.first_yes is None:
         return until
-    since = max(effective, redundant.first_yes - settings.hold_s)
     dips = find_dips(signal, level, settings)
+    back = max(effective, redundant.first_yes)
+    after = held_from(signal, dips, level, back, until, settings)
+    if after is None:
+        return until
+    if after > back:
+        return after + settings.hold_s
+    # It had held before as well: what was calm before redundancy was back need not be so again.
+    since = max(effective, redundant.first_yes - settings.hold_s)
     held = held_from(signal, dips, level, since, until, settings)
     return until if held is None else held + settings.hold_s

@@ -40,6 +40,18 @@ def test_headline_of_a_dip_without_a_blackout_gives_its_depth(impact: dict[str, 
     assert "throughput dropped by 15.4 %" in story.headline(impact_of(impact))
 
 
+def test_the_operations_that_had_the_longer_outage_in_all_are_named(
+    impact: dict[str, Any],
+) -> None:
+    """The longest stretch was of reads, which had fewer of them."""
+    fault = impact["faults"][0]
+    fault |= {"blackout": 5.0, "longest_blackout": 4.1, "longest_blackout_op": "read"}
+    fault["scopes"]["read"]["blackout"], fault["scopes"]["write"]["blackout"] = 4.4, 5.0
+    assert ": no write for 5 s, " in story.headline(impact_of(impact))
+    fault["scopes"]["read"]["blackout"], fault["longest_blackout_op"] = 5.0, None
+    assert ": total outage for 5 s, " in story.headline(impact_of(impact))
+
+
 def test_several_deeds_on_a_node_are_told_together(impact: dict[str, Any]) -> None:
     events = impact["faults"][0]["events"]
     events.insert(1, events[0] | {"name": "wipe_node"})

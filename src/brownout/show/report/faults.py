@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from brownout.measure.impact import Fault, Impact
-from brownout.show.report.story import event_words
+from brownout.show.report.story import event_words, unserved_op
 
 __all__ = ["named", "node_names", "worst_part"]
 
@@ -33,15 +33,14 @@ def worst_part(impact: Impact, fault: Fault, measure: str, scope: str = "total")
     """Return in which part a measure was worst: `writes`, `writes of n5`; empty if in none."""
     part: Mapping[str, str] = {}
     if measure in ("blackout", "longest_blackout"):
-        measured = fault.scopes.get(scope)
-        op = None if measured is None else measured.course.longest_blackout_op
+        op = unserved_op(fault, measure, scope)
         part = {} if op is None else {"op": op}
     elif scope == "total":
         part = {
             "partial_outage": fault.partial_outage_in,
             "client_recovered_time": fault.client_recovered_in,
         }.get(measure, {})
-    op, lane = part.get("op", ""), part.get("lane", "")
+    whose, lane = part.get("op", ""), part.get("lane", "")
     lane = node_names(impact).get(lane, lane)
-    words = f"{op}s" if op else ""
+    words = f"{whose}s" if whose else ""
     return f"{words} of {lane}" if words and lane else words or lane

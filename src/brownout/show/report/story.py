@@ -12,10 +12,11 @@ from brownout.measure.failover import Succession
 from brownout.measure.impact import UNKNOWN, Act, Fault, Impact
 from brownout.measure.measures import find, label
 from brownout.run.ledger import Ledger
+from brownout.run.table import BUCKETS_PER_S
 from brownout.show.report.values import worded
 from brownout.show.report.words import between, early_words, number, quantity
 
-__all__ = ["VERDICTS", "broken", "event_words", "felt", "headline", "why"]
+__all__ = ["VERDICTS", "broken", "event_words", "felt", "headline", "unserved_op", "why"]
 
 P99 = "latency.during.p99_us"
 
@@ -83,6 +84,22 @@ def event_words(name: str, node: str | None) -> str:
     return f"{node} {done}" if node else done
 
 
+def unserved_op(fault: Fault, measure: str, scope: str = "total") -> str | None:
+    """Return `read` or `write` where only these had the outage that a measure of blackouts is of.
+
+    The longest stretch and the sum of all may be of different ones.
+    """
+    measured = fault.scopes.get(scope)
+    op = None if measured is None else measured.course.longest_blackout_op
+    parts = {each: fault.number(measure, each) for each in ("read", "write")}
+    read, write = parts.values()
+    if scope != "total" or measure != "blackout" or read is None or write is None:
+        return op
+    if abs(read - write) <= 1 / BUCKETS_PER_S + 1e-9:
+        return op
+    return "read" if read > write else "write"
+
+
 def _reason(text: str) -> str:
     """A reason that begins with the name of a measure or of a condition, in words."""
     head, colon, rest = text.partition(": ")
@@ -118,7 +135,8 @@ def _cost(fault: Fault) -> str:
         return "the effect on users could not be measured"
     first = f"throughput dropped by {fell}"
     if blackout:
-        first = f"no {op} for {dark}" if (op := _dark_op(fault)) else f"total outage for {dark}"
+        op = unserved_op(fault, "blackout")
+        first = f"no {op} for {dark}" if op else f"total outage for {dark}"
     if fault.number("tps_drop") is None and not blackout:
         first = "no total outage"
     if fault.number("recovery_time") is None:
@@ -155,11 +173,6 @@ def _drop(fault: Fault) -> str:
     return f"Throughput dropped by {_amount(fault, 'tps_drop')}{chance}."
 
 
-def _dark_op(fault: Fault) -> str | None:
-    """`read` or `write` where only these were not served at all."""
-    return None if fault.total is None else fault.total.course.longest_blackout_op
-
-
 def _dark(fault: Fault) -> str:
     dark, longest = fault.number("blackout"), fault.number("longest_blackout")
     if dark is None:
@@ -168,7 +181,7 @@ def _dark(fault: Fault) -> str:
         return "There was no total outage: some reads and some writes always succeeded."
     most = _amount(fault, "longest_blackout")
     stretch = "" if longest == dark else f", at most {most} at a time"
-    op = _dark_op(fault) or "operation"
+    op = unserved_op(fault, "blackout") or "operation"
     return f"No {op} succeeded for {_amount(fault, 'blackout')}{stretch}."
 
 
