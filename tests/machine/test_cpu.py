@@ -30,7 +30,7 @@ def node(tmp_path: Path) -> Iterator[Node]:
     """A node that runs, of two processes that never wait."""
     command = (sys.executable, "-c", _BUSY, str(tmp_path))
     spec = ProcessSpec(pid_file=tmp_path / "pid", command=command)
-    node = Node(name="n1", address="127.0.0.1:1", host=spec)
+    node = Node(name="throttled", address="127.0.0.1:1", host=spec)
     if reason := cpu.why_not(node, host_for(node)):
         pytest.skip(f"NOT TESTED: CPU limits: {reason}")
     with subprocess.Popen(command, start_new_session=True) as process:
@@ -39,7 +39,7 @@ def node(tmp_path: Path) -> Iterator[Node]:
         yield node
         cpu.undo_on(node, host_for(node))
         os.killpg(process.pid, signal.SIGKILL)
-    assert not Path("/run/brownout-n1-1.cpu").exists()
+    assert not Path("/run/brownout-throttled-1.cpu").exists()
 
 
 @pytest.fixture

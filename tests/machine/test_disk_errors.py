@@ -35,7 +35,7 @@ with open(f"{sys.argv[1]}/flushes", "a", buffering=1) as out:
 def node(tmp_path: Path) -> Iterator[Node]:
     command = (sys.executable, "-c", _FLUSHES, str(tmp_path))
     spec = ProcessSpec(pid_file=tmp_path / "pid", command=command)
-    node = Node(name="n1", address="127.0.0.1:1", host=spec)
+    node = Node(name="failing", address="127.0.0.1:1", host=spec)
     with subprocess.Popen(command, start_new_session=True) as process:
         (tmp_path / "pid").write_text(str(process.pid))
         await_true(lambda: len(flushes(tmp_path)) > 3, "its first flushes")

@@ -39,7 +39,7 @@ def data(tmp_path: Path) -> Iterator[Path]:
 def node(data: Path, tmp_path: Path) -> Iterator[Node]:
     command = (sys.executable, "-c", "import time\nwhile True: time.sleep(9)", str(data))
     spec = ProcessSpec(pid_file=tmp_path / "pid", command=command)
-    node = Node(name="n1", address="127.0.0.1:1", host=spec)
+    node = Node(name="filled", address="127.0.0.1:1", host=spec)
     (data / "kept").write_text("data of the node")
     with subprocess.Popen(command, cwd=data) as process:
         (tmp_path / "pid").write_text(str(process.pid))
@@ -51,7 +51,7 @@ def node(data: Path, tmp_path: Path) -> Iterator[Node]:
         finally:
             process.kill()
     assert (data / "kept").read_text() == "data of the node"
-    assert not Path("/run/brownout-n1-1.full").exists()
+    assert not Path("/run/brownout-filled-1.full").exists()
 
 
 @pytest.fixture

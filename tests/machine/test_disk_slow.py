@@ -49,7 +49,7 @@ def node(tmp_path: Path) -> Iterator[Node]:
     """A node of two processes and a thread."""
     command = (sys.executable, "-c", _FLUSHES, str(tmp_path))
     spec = ProcessSpec(pid_file=tmp_path / "pid", command=command)
-    node = Node(name="n1", address="127.0.0.1:1", host=spec)
+    node = Node(name="slowed", address="127.0.0.1:1", host=spec)
     with subprocess.Popen(command, start_new_session=True) as process:
         (tmp_path / "pid").write_text(str(process.pid))
         await_true(lambda: len(list(tmp_path.glob("*.ms"))) == 2, "its first flushes")
@@ -98,7 +98,7 @@ def test_every_flush_of_every_process_of_it_takes_so_much_longer_and_then_no_mor
     await_fast(tmp_path, "thread", "child", "later")
     assert disk_slow.left_on(node, host) == ""
     assert disk_slow.undo_on(node, host).already
-    assert list(Path(os.environ.get("TMPDIR", "/tmp")).glob("brownout-n1-1-disk_slow.*")) == []
+    assert list(Path(os.environ.get("TMPDIR", "/tmp")).glob("brownout-slowed-1-disk_slow.*")) == []
 
 
 def test_a_tracer_that_delays_nothing_is_a_control(node: Node, host: Host, tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ def test_a_tracer_of_somebody_else_is_named_and_left_alone(node: Node, host: Hos
         await_true(lambda: disk_slow.TRACER.why_not_now(node, host), "that it is traced")
         (reason,) = disk_slow.TRACER.why_not_now(node, host)
         assert f"process {other.pid} (strace) traces it already" in reason
-        with pytest.raises(HostError, match="tracing node `n1` failed"):
+        with pytest.raises(HostError, match="tracing node `slowed` failed"):
             disk_slow.slow(node, host, 200, "flush", 60)
         assert disk_slow.left_on(node, host) == ""
         assert other.poll() is None

@@ -47,7 +47,7 @@ def node(tmp_path: Path) -> Iterator[Node]:
     group = f"brownout-test-{os.getpid()}"
     command = (sys.executable, "-c", _HUNGRY, str(tmp_path))
     spec = ProcessSpec(pid_file=tmp_path / "pid", command=command, control_group=group)
-    node = Node(name="n1", address="127.0.0.1:1", host=spec)
+    node = Node(name="squeezed", address="127.0.0.1:1", host=spec)
     host = host_for(node)
     host.start()
     await_true(lambda: used(node) > 90 * _MIB, "the memory that it wants", 60)
@@ -56,7 +56,7 @@ def node(tmp_path: Path) -> Iterator[Node]:
     for pid in processes(host):
         os.kill(pid, signal.SIGKILL)
     control_groups.remove(group)
-    assert not list(Path("/run").glob("brownout-n1-1.*"))
+    assert not list(Path("/run").glob("brownout-squeezed-1.*"))
 
 
 @pytest.fixture

@@ -61,7 +61,7 @@ def node(server: subprocess.Popen[bytes], tmp_path: Path) -> Iterator[Node]:
     (tmp_path / "pid").write_text(str(server.pid))
     command = tuple(map(str, server.args))  # type: ignore[arg-type]
     node = Node(
-        name="n1",
+        name="stalled",
         address="127.0.0.1:1",
         host=ProcessSpec(pid_file=tmp_path / "pid", command=command),
     )
@@ -69,7 +69,7 @@ def node(server: subprocess.Popen[bytes], tmp_path: Path) -> Iterator[Node]:
         pytest.skip(f"NOT TESTED: stalled disks: {reason}")
     yield node
     stall.undo_on(node, host_for(node))
-    assert not list(Path("/run").glob("brownout-n1-1.*"))
+    assert not list(Path("/run").glob("brownout-stalled-1.*"))
 
 
 @pytest.fixture

@@ -21,14 +21,14 @@ from brownout.machine.host import Host, host_for
 
 #: Uses all the CPU that it gets, in a process of its own.
 _BUSY = "import os, time\nif os.fork():\n    time.sleep(600)\nwhile True: pass"
-_RECORD = Path("/run/brownout-n1-1.steal")
+_RECORD = Path("/run/brownout-robbed-1.steal")
 
 
 @pytest.fixture
 def node(tmp_path: Path) -> Iterator[Node]:
     command = (sys.executable, "-c", _BUSY, str(tmp_path))
     spec = ProcessSpec(pid_file=tmp_path / "pid", command=command)
-    node = Node(name="n1", address="127.0.0.1:1", host=spec)
+    node = Node(name="robbed", address="127.0.0.1:1", host=spec)
     if reason := steal.why_not(node, host_for(node)):
         pytest.skip(f"NOT TESTED: stolen CPU: {reason}")
     with subprocess.Popen(command, start_new_session=True) as process:
@@ -49,7 +49,7 @@ def host(node: Node) -> Host:
 def hogs() -> list[str]:
     groups = [
         path.read_text()
-        for path in Path("/sys/fs/cgroup").glob("*/brownout-n1-1-steal/cgroup.procs")
+        for path in Path("/sys/fs/cgroup").glob("*/brownout-robbed-1-steal/cgroup.procs")
     ]
     return [pid for text in groups for pid in text.split()]
 

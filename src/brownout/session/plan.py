@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from chaoslib import experiment_hash, substitute
 
 from brownout.base.errors import BrownoutError, ClusterError, ConfigurationError
+from brownout.faults.fault import Action
 from brownout.infra import lab
 from brownout.inventory import inventory
 from brownout.inventory.canary import CanarySpec
@@ -245,8 +246,23 @@ def _wrong_arguments(
             problems.append(f"{name}: node: found {node!r}, wanted one of {', '.join(names)}")
         function = function_at(f"{provider['module']}.{provider.get('func')}")
         if (fault := fault_of(function)) is not None:
-            problems += [f"{name}: {problem}" for problem in fault.problems(arguments)]
+            problems += [f"{name}: {problem}" for problem in _problems_of(fault, arguments)]
     return problems
+
+
+def _problems_of(fault: Action, arguments: Mapping[str, Any]) -> list[str]:
+    """Say what a fault is given that it cannot do; what is no number is not asked for its size.
+
+    A variable whose own value was refused is left in the arguments as `${name}`.
+    """
+    numbers = {
+        one.name
+        for one in fault.parameters()
+        if isinstance(one.default, int | float) and not isinstance(one.default, bool)
+    }
+    texts = {k: v for k, v in arguments.items() if k in numbers and isinstance(v, str)}
+    problems = [f"{k}: found {v!r}, wanted a number" for k, v in texts.items() if "${" not in v]
+    return problems + fault.problems({k: v for k, v in arguments.items() if k not in texts})
 
 
 def _workload(options: Options, cluster: Cluster | None) -> Workload:
