@@ -251,7 +251,7 @@ def _wrong_arguments(
 
 
 def _problems_of(fault: Action, arguments: Mapping[str, Any]) -> list[str]:
-    """Say what a fault is given that it cannot do; what is no number is not asked for its size.
+    """Say what a fault is given that it cannot do; what is not a number is not asked for its size.
 
     A variable whose own value was refused is left in the arguments as `${name}`.
     """
