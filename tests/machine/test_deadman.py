@@ -37,6 +37,11 @@ def _armed(process: Identity) -> list[int]:
     return switches.armed(HERE, process.pid, process.started)
 
 
+def test_a_switch_that_no_search_for_all_would_find_cannot_be_made() -> None:
+    with pytest.raises(ValueError, match="disk_slow"):
+        deadman.functions("brownout-undo-disk_slow", ":")
+
+
 def test_a_paused_process_goes_on_after_the_limit_and_the_switch_is_gone(paused: Identity) -> None:
     switches.arm(HERE, paused.pid, paused.started, after_s=0.3)
 

@@ -9,6 +9,7 @@ that could be left over:
                                      pid  start    limit
 """
 
+import re
 from typing import Literal
 
 from brownout.inventory.model import DEFAULT_UNDO_AFTER_S
@@ -17,6 +18,8 @@ from brownout.machine.commands import Runner, answer, script
 __all__ = ["DEFAULT_UNDO_AFTER_S", "FUNCTIONS", "MARK", "armed", "disarm_all", "functions"]
 
 MARK = "brownout-undo-pause"
+#: What the marks of all switches look like.
+_EVERY = "brownout-undo-[a-z-]*"
 
 #: `$1` process, `$2` its start in ticks since boot, `$3` seconds. The start is checked only at the
 #: end: an id that was given to another process meanwhile is not ours to touch.
@@ -36,8 +39,10 @@ def functions(mark: str, undo: str) -> str:
     `arm ONE TWO SECONDS` starts one and `disarm IDS` ends these with all they started,
     and waits up to a second until they are gone. `undo` gets the three words as `$1` to `$3`,
     waits `$3` seconds, checks that `$1` is still what `$2` says, and undoes. It has no single quote
-    in it.
+    in it. Raises `ValueError` for a mark by which `disarm_all` would not find it.
     """
+    if mark != _EVERY and not re.fullmatch(_EVERY, mark):
+        raise ValueError(f"a switch is called {mark!r}, wanted {_EVERY}")
     return f"""\
 switches() {{
   grep -ls -- {mark} /proc/[0-9]*/cmdline | while read -r line; do
@@ -74,8 +79,6 @@ arm() {{
 #: Those of a pause: the words are its process and the start of that in ticks since boot.
 FUNCTIONS = functions(MARK, _WAIT_AND_RESUME)
 
-#: How the marks of all switches begin.
-_EVERY = "brownout-undo-[a-z-]*"
 #: `$1` a kind of namespace. The switches, whatever they undo, that are in ours of that kind.
 _ARMED = f"""\
 {functions(_EVERY, ":")}

@@ -4,7 +4,7 @@ Every thread of the node's processes is traced, and what they fork meanwhile. Th
 fault: where it ends, also by SIGKILL, the kernel lets the processes run as before. `timeout` ends
 it after a limit, and the kernel ends it with `timeout`; neither needs us or the shell above them:
 
-    /bin/sh -c … brownout-undo-disk_slow n1-27017 tracer 60                the switch
+    /bin/sh -c … brownout-undo-disk-slow n1-27017 tracer 60                the switch
     └─ timeout 60 …                                                        its limit
        └─ strace -o /tmp/brownout-n1-27017-disk_slow.k3JxQ0 -p 4711 …      the fault
 
@@ -169,7 +169,7 @@ class Tracer:
 
     @cached_property
     def _functions(self) -> str:
-        switch = deadman.functions(f"brownout-undo-{self.act}", _TRACE)
+        switch = deadman.functions(f"brownout-undo-{self.act.replace('_', '-')}", _TRACE)
         return f"kind={self.act}\n{switch}\n{processes.TREE}\n{_FUNCTIONS}"
 
     @cached_property
