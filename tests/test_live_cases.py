@@ -100,6 +100,8 @@ FAULTS = {
     "resize_cluster": ON_LAB_ATLAS + "test_a_resize_restarts_every_member_and_is_put_back",
     "run_chaos_engine": "litmus/test_engines_on_kubernetes.py::"
     "test_the_experiment_runs_an_engine_under_load_and_keeps_what_litmus_said",
+    "skew_clock": "faults/test_clock.py::"
+    "test_a_primary_tells_a_wrong_time_until_the_undo_and_lab_up_sets_it_right_too",
     "slow_disk": "faults/test_disk_slow.py::"
     "test_a_primary_with_a_slow_disk_is_traced_flushes_late_and_is_put_back",
     "stall_disk": "faults/test_disk_stall.py::"
@@ -145,6 +147,8 @@ LABS = {
     "test_a_killed_primary_is_felt_in_the_lanes_of_its_shard_only",
     "lab-mongodb-slow": SLOWED,
     "lab-redis": ON_REDIS,
+    "lab-redis-clock": "faults/test_clock.py::"
+    "test_a_primary_tells_a_wrong_time_until_the_undo_and_lab_up_sets_it_right_too",
     "lab-redis-partition": REPLACED_WHEN_CUT_OFF,
     "lab-redis-secure": "databases/redis/lab/test_lab.py::"
     "test_a_secured_lab_serves_who_has_a_certificate_and_a_password_and_nobody_else",
@@ -162,7 +166,7 @@ HEAVY = {
     *("lab-cassandra-disk", "lab-mongodb-disk", "lab-postgresql-disk", "lab-redis-disk"),
     *("lab-cassandra-gray", "lab-etcd-gray", "lab-mongodb-gray", "lab-mongodb-gray-defaults"),
     *("lab-postgresql-gray", "lab-postgresql-gray-defaults", "lab-redis-gray"),
-    "lab-redis-gray-defaults",
+    *("lab-redis-gray-defaults", "lab-mongodb-clock"),
 }
 #: Labs that are mocks, on which nothing is broken: a load on one is `matrix`.
 MOCKS = {"lab-couchbase"}

@@ -8,9 +8,9 @@ from brownout.base.errors import ClusterError
 from brownout.databases.adapter import Support
 from brownout.databases.lab import file_systems
 from brownout.databases.lab.proxies import find_toxiproxy
-from brownout.databases.lab.settings import DiskLab, NetworkedLab, SlowableLab
+from brownout.databases.lab.settings import ClockLab, DiskLab, NetworkedLab, SlowableLab
 from brownout.inventory.model import Cluster, LabSpec, Node
-from brownout.machine import netem, network
+from brownout.machine import clock, netem, network
 
 __all__ = ["foreseen", "with_nodes"]
 
@@ -41,6 +41,8 @@ def foreseen(spec: LabSpec, need: str) -> Support | None:
         return _support(_no_delay(spec))
     if need in ("disk_stall", "disk_full"):
         return _support(_no_own_disk(spec))
+    if need == "clock":
+        return _support(_no_own_clock(spec))
     return None
 
 
@@ -64,6 +66,15 @@ def _no_own_disk(spec: LabSpec) -> str:
             f"{usual.DISKS} have"
         )
     return file_systems.why_not()
+
+
+def _no_own_clock(spec: LabSpec) -> str:
+    if not (isinstance(spec, ClockLab) and spec.own_clocks):
+        return (
+            "its nodes have no clock of their own (`lab.own_clocks`), as those of "
+            f"{usual.CLOCKS} have"
+        )
+    return clock.why_not_here()
 
 
 def _no_delay(spec: LabSpec) -> str:

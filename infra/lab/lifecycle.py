@@ -10,14 +10,16 @@ from brownout.base.errors import (
     ConfigurationError,
     HostError,
     UndoFailed,
+    Unsupported,
 )
 from brownout.databases.lab import file_systems, network, proxies
 from brownout.databases.lab.engine import Progress, engine_of, kind_of
+from brownout.databases.lab.settings import ClockLab
 from brownout.infra.lab.inspect import Condition, condition, recorded
 from brownout.infra.lab.repair import mend
 from brownout.inventory import inventory, labs
 from brownout.inventory.model import Cluster, LabSpec, Node, ProcessSpec
-from brownout.machine import control_groups
+from brownout.machine import clock, control_groups
 from brownout.machine.host import host_for
 
 __all__ = ["down", "ensure", "up"]
@@ -139,6 +141,7 @@ def _make_once(declared: Cluster, spec: LabSpec, progress: Progress) -> Cluster:
     try:
         labs.write(name, spec.engine, "starting")
         cluster = _grouped(engine.lay_out(declared, spec, directory), directory)
+        cluster = _clocked(cluster, spec, directory)
         kind = kind_of(declared)
         labs.write_inventory(cluster, kind.login)
         progress(f"starting {len(cluster.nodes)} members of {name}")
@@ -169,6 +172,24 @@ def _grouped(cluster: Cluster, directory: Path) -> Cluster:
         )
 
     nodes, spares = map(grouped, cluster.nodes), map(grouped, cluster.spares)
+    return cluster.model_copy(update={"nodes": tuple(nodes), "spares": tuple(spares)})
+
+
+def _clocked(cluster: Cluster, spec: LabSpec, directory: Path) -> Cluster:
+    """Give each process of a lab a file that sets its clock, if it is to have one of its own."""
+    if not (isinstance(spec, ClockLab) and spec.own_clocks):
+        return cluster
+    if reason := clock.why_not_here():
+        raise Unsupported(f"a lab with clocks of its own cannot be made here: {reason}")
+
+    def clocked(node: Node) -> Node:
+        if not isinstance(node.host, ProcessSpec):
+            return node
+        file = directory / node.name / clock.NAME
+        file.write_text("+0\n", encoding="ascii")
+        return node.model_copy(update={"host": node.host.model_copy(update={"clock_file": file})})
+
+    nodes, spares = map(clocked, cluster.nodes), map(clocked, cluster.spares)
     return cluster.model_copy(update={"nodes": tuple(nodes), "spares": tuple(spares)})
 
 
@@ -204,7 +225,10 @@ def _remove(name: str) -> None:
     failures = []
     for node in cluster.every if cluster else ():
         try:
-            host_for(node).stop("kill")
+            host = host_for(node)
+            host.stop("kill")
+            if clock.left_on(node, host):
+                clock.undo_on(node, host)  # its switch would outlive the lab
         except BrownoutError as error:
             failures.append(str(error))
     if failures:

@@ -204,6 +204,15 @@ class CountingConnections(Protocol):
 
 
 @runtime_checkable
+class TellingTime(Protocol):
+    """What an adapter has besides, if a node of its database tells the time by its own clock."""
+
+    def time_of(self, node: Node) -> float:
+        """Return the time by its clock now, in seconds since 1970; raises `ClusterError`."""
+        ...
+
+
+@runtime_checkable
 class SteppingDown(Protocol):
     """What an adapter has besides, if its database has a primary that hands over in order."""
 

@@ -126,6 +126,10 @@ class ProcessSpec(HostSpec):
             "squeezed needs one of its own",
         ),
     ] = ""
+    clock_file: Annotated[
+        AbsolutePath | None,
+        Field(description="by which libfaketime sets its clock, as a lab makes one"),
+    ] = None
     unprivileged: Annotated[
         bool,
         Field(description="if root starts it: in a user namespace in which it is `nobody`"),

@@ -16,7 +16,7 @@ from brownout.base.errors import HostError
 from brownout.base.secret import environment_without_secrets
 from brownout.base.wait import wait_until
 from brownout.inventory.model import ProcessSpec
-from brownout.machine import control_groups, network, user_namespace
+from brownout.machine import clock, control_groups, network, user_namespace
 from brownout.machine.host import Proof
 from brownout.machine.processes import Process
 
@@ -53,6 +53,8 @@ def launch(node: str, address: str, spec: ProcessSpec, find: Callable[[], Proces
     process = _await_process(pid, find)
     if process is None:
         raise _did_not_start(node, spec, "ended at once")
+    if spec.clock_file is not None:
+        clock.unlink_shared(process.pid)
     evidence = process.evidence(state="running", listening=listening)
     return Proof(started, started - before, evidence)
 
@@ -60,7 +62,8 @@ def launch(node: str, address: str, spec: ProcessSpec, find: Callable[[], Proces
 def start_command(spec: ProcessSpec) -> tuple[str, ...]:
     """Return the command that starts the process, in the namespaces that are its own."""
     own_user = user_namespace.enter() if spec.unprivileged else ()
-    return (*network.enter(spec.network_namespace), *own_user, *spec.command)
+    own_clock = clock.enter(spec.clock_file)
+    return (*network.enter(spec.network_namespace), *own_user, *own_clock, *spec.command)
 
 
 def _spawn(spec: ProcessSpec) -> int:

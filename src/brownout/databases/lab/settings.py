@@ -6,7 +6,15 @@ from pydantic import Field, model_validator
 
 from brownout.inventory.model import LabSpec
 
-__all__ = ["DiskLab", "NetworkedLab", "SlowableLab"]
+__all__ = ["ClockLab", "DiskLab", "NetworkedLab", "SlowableLab"]
+
+
+class ClockLab(LabSpec):
+    """A lab whose servers ask the C library for the time, so that each can have its own clock."""
+
+    own_clocks: Annotated[
+        bool, Field(description="each server's clock can be set, by libfaketime")
+    ] = False
 
 
 class DiskLab(LabSpec):

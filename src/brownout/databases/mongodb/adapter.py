@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,11 @@ class MongoAdapter(SetResizing, SetAdjusting):
     def connections(self, node: Node) -> int:
         """Return how many connections the member has, those of other members counted."""
         return int(self._links[node.name].ask("serverStatus")["connections"]["current"])
+
+    def time_of(self, node: Node) -> float:
+        """Return the time by the member's own clock, in seconds since 1970 (`hello.localTime`)."""
+        local: datetime = self._links[node.name].ask("hello")["localTime"]
+        return (local if local.tzinfo else local.replace(tzinfo=UTC)).timestamp()
 
     def candidates(self) -> list[MongoCandidate]:
         """Return every node, to ask each by itself whether it is the writable primary."""

@@ -80,6 +80,11 @@ class RedisAdapter(Resharding):
             parse_info(str(self._links[node.name].ask("INFO", "clients")))["connected_clients"]
         )
 
+    def time_of(self, node: Node) -> float:
+        """Return the time by the node's own clock, in seconds since 1970 (`TIME`)."""
+        seconds, microseconds = self._links[node.name].ask("TIME")
+        return int(seconds) + int(microseconds) / 1e6
+
     def step_down(self, node: Node, catch_up_s: int) -> Proof:
         """Have the replica that has most take over from its master (`CLUSTER FAILOVER`).
 

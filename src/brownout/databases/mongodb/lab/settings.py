@@ -4,7 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from brownout.databases.lab.settings import SlowableLab
+from brownout.databases.lab.settings import ClockLab, SlowableLab
 from brownout.inventory.model import LabSpec
 
 __all__ = ["AtlasLab", "MongodLab", "ReplicaSetLab", "ShardedLab"]
@@ -26,7 +26,7 @@ class MongodLab(LabSpec):
         return ReplicaSetLab(engine="mongodb", **{name: getattr(self, name) for name in shared})
 
 
-class ReplicaSetLab(MongodLab, SlowableLab):
+class ReplicaSetLab(MongodLab, SlowableLab, ClockLab):
     """One replica set."""
 
     engine: Literal["mongodb"]

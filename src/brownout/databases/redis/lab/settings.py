@@ -4,12 +4,12 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from brownout.databases.lab.settings import NetworkedLab
+from brownout.databases.lab.settings import ClockLab, NetworkedLab
 
 __all__ = ["RedisLab"]
 
 
-class RedisLab(NetworkedLab):
+class RedisLab(NetworkedLab, ClockLab):
     """Shards of one cluster, each of a master and its replicas."""
 
     engine: Literal["redis"]
