@@ -198,3 +198,9 @@ def test_chaos_run_takes_settings_that_the_experiment_leaves_out(tmp_path: Path)
     assert "seed         4711" in ran.output, ran.output
     assert "baseline     5 s" in ran.output
     assert "99" in next(line for line in ran.output.splitlines() if line.startswith("load"))
+
+
+def test_an_offset_may_be_behind_and_a_duration_may_not() -> None:
+    assert _planned("clock-skewed", "offset_s=-60")["offset_s"] == -60
+    with pytest.raises(ConfigurationError, match="skewed_s: found '-1', wanted seconds"):
+        _planned("clock-skewed", "skewed_s=-1")

@@ -123,7 +123,9 @@ def _arguments(
     ours = str(provider["module"]).startswith("brownout.")
     for parameter, argument in arguments.items():
         kind = {int: WHOLE, float: NUMBER, bool: TRUTH}.get(types.get(parameter, str))
-        if kind == NUMBER and ours and parameter.endswith("_s"):
+        # An offset may be behind; any other time is a duration.
+        duration = parameter.endswith("_s") and not parameter.startswith("offset")
+        if kind == NUMBER and ours and duration:
             kind = SECONDS
         if kind is not None:
             yield from ((name, kind) for name in _names(argument))
