@@ -136,9 +136,9 @@ def enter(file: Path | None) -> tuple[str, ...]:
     """Return what goes before a command, so that `file` sets its clock; nothing without one.
 
     The C library stands before others, so that a server's own allocator is not used: jemalloc asks
-    for the time while libfaketime begins, which then waits for itself. Its own fix for the monotonic
-    clock, which it turns on by itself, is turned off: with it waits for a condition take so long
-    that a server did a hundredth of the work.
+    for the time while libfaketime begins, which then waits for itself. libfaketime's fix for the
+    monotonic clock, which it may turn on by itself, is turned off: with it a server's waits take so
+    long that it does a hundredth of the work.
     """
     if file is None:
         return ()
