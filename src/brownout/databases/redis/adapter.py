@@ -82,8 +82,11 @@ class RedisAdapter(Resharding):
 
     def time_of(self, node: Node) -> float:
         """Return the time by the node's own clock, in seconds since 1970 (`TIME`)."""
-        seconds, microseconds = self._links[node.name].ask("TIME")
-        return int(seconds) + int(microseconds) / 1e6
+        match self._links[node.name].ask("TIME"):
+            case [str(seconds), str(microseconds)]:
+                return int(seconds) + int(microseconds) / 1e6
+            case other:
+                raise ClusterError(f"node `{node.name}`: TIME: found {other!r}, wanted two numbers")
 
     def step_down(self, node: Node, catch_up_s: int) -> Proof:
         """Have the replica that has most take over from its master (`CLUSTER FAILOVER`).
