@@ -83,8 +83,7 @@ def test_killed_at_any_moment_of_the_act_it_is_undone_by_its_record_or_by_the_no
 def test_a_run_killed_while_its_nodes_clock_is_wrong_is_healed(
     cluster: Cluster, tmp_path: Path
 ) -> None:
-    healed = kill_harness.kill_and_heal(
-        cluster, tmp_path / "run", "skew_clock", 0.5, "clock-skewed"
-    )
+    where, env = tmp_path / "run", {"BROWNOUT_CLUSTER": NAME}
+    healed = kill_harness.kill_and_heal(cluster, where, "skew_clock", 0.5, "clock-skewed", env=env)
     assert "set_clock_right" in healed.mended
     assert {clock.left_on(node, host_for(node)) for node in cluster.nodes} == {""}
