@@ -200,7 +200,7 @@ def why_not(node: Node, host: Host) -> str:
 def unsettable(program: Path) -> str:
     """Return why no library can set the clock of `program`; empty if one can.
 
-    What is not an ELF file, as a script, says nothing of the process that it becomes.
+    What is not an ELF file, as a script, says nothing about the process that it becomes.
     """
     try:
         types, notes = _headers(program.read_bytes()[: 1 << 20])
