@@ -16,6 +16,7 @@ from brownout.base import catalog
 from brownout.base.errors import ConfigurationError
 from brownout.session.experiment_checks import problems
 from brownout.session.options import SETTINGS
+from brownout.session.plan import make_plan
 from brownout.session.plan_file import plan_of
 
 #: Numbers whose default is text, since an environment variable may give them.
@@ -100,6 +101,18 @@ def test_what_is_no_number_is_refused_by_plan_and_check(experiment: str, name: s
     for told in (refused.value.problems, problems(document)):
         assert len(told) == 1
         assert told[0].startswith(f"configuration.{name}: found 'soon', wanted ")
+
+
+@pytest.mark.parametrize("value", [None, "much", [1], {}])
+def test_what_an_action_is_given_for_a_number_is_one(value: object) -> None:
+    document = _document("lossy-link")
+    document["method"][0]["provider"]["arguments"]["percent"] = value
+    with pytest.raises(ConfigurationError) as refused:
+        make_plan(document, load_configuration(document["configuration"]), {})
+    assert any(
+        f"percent: found {value!r}, wanted a number" in problem
+        for problem in refused.value.problems
+    )
 
 
 @pytest.mark.parametrize("name", BY_ENVIRONMENT)

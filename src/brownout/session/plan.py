@@ -260,9 +260,13 @@ def _problems_of(fault: Action, arguments: Mapping[str, Any]) -> list[str]:
         for one in fault.parameters()
         if isinstance(one.default, int | float) and not isinstance(one.default, bool)
     }
-    texts = {k: v for k, v in arguments.items() if k in numbers and isinstance(v, str)}
-    problems = [f"{k}: found {v!r}, wanted a number" for k, v in texts.items() if "${" not in v]
-    return problems + fault.problems({k: v for k, v in arguments.items() if k not in texts})
+    others = {k: v for k, v in arguments.items() if k in numbers and not isinstance(v, int | float)}
+    problems = [
+        f"{name}: found {value!r}, wanted a number"
+        for name, value in others.items()
+        if "${" not in str(value)
+    ]
+    return problems + fault.problems({k: v for k, v in arguments.items() if k not in others})
 
 
 def _workload(options: Options, cluster: Cluster | None) -> Workload:
