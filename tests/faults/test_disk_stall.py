@@ -70,7 +70,7 @@ def test_lab_up_gives_a_disk_back_and_lab_down_ends_a_node_that_waits_for_it(
     assert stall.left_on(node, host) == ""
     stall.stall(node, host, data, [], 120)
     assert lab.down(NAME)
-    assert not list(Path("/run").glob(f"brownout-{stall.key(node)}.*"))
+    assert not list(Path("/run").glob(f"brownout-{node.key}.*"))
 
 
 def test_a_disk_is_given_back_before_anything_else_is_put_right() -> None:

@@ -173,6 +173,11 @@ class Node(Settings):
         str, Field(description="its shard, as config.shards calls it; of a sharded cluster")
     ] = ""
 
+    @property
+    def key(self) -> str:
+        """What a machine knows it by: it may have nodes of one name, of other clusters."""
+        return f"{self.name}-{self.address.rpartition(':')[2]}"
+
 
 class LabSpec(Settings):
     """An embedded cluster that `brownout lab up` makes here. Each engine adds its own settings."""

@@ -27,10 +27,9 @@ from typing import Any
 from brownout.base import usual
 from brownout.base.errors import ConfigurationError, Denied, HostError, Refused
 from brownout.inventory.model import Node, ProcessSpec
-from brownout.machine import control_groups, deadman
-from brownout.machine.commands import Answer, Completed, answer, script
-from brownout.machine.host import Host, Proof, Shell
-from brownout.machine.moments import bracket
+from brownout.machine import deadman
+from brownout.machine.commands import Answer, answer, script
+from brownout.machine.host import Host, Proof, Shell, proof_of
 
 __all__ = ["MARK", "NAME", "READ_S", "SCRIPTS", "check_size", "enter", "in_words", "left_on"]
 __all__ += ["plan", "skew", "undo_on", "unlink_shared", "unsettable", "why_not", "why_not_here"]
@@ -237,7 +236,7 @@ def skew(
     if shell.process is None:
         raise Denied(f"the clock of node `{node.name}` is not set: it is not running", "start it")
     limit_s = undo_after_s or shell.undo_after_s
-    words = (control_groups.key(node), f"{limit_s:g}", _seconds(offset_s), f"{drift_ppm:g}")
+    words = (node.key, f"{limit_s:g}", _seconds(offset_s), f"{drift_ppm:g}")
     done = shell.runner.run(script(_SKEW, file.parent, file.name, *words, shell.process.pid))
     reply = answer(done, "setting its clock", shell.runner.where)
     if reply.get("state") == "bare":
@@ -254,17 +253,17 @@ def skew(
         "undo_after_s": limit_s,
         "undo_pid": reply.number("switch"),
     }
-    return _proof(done, reply, evidence, reply.get("was_asked") == reply.get("asked"))
+    return proof_of(done, reply, evidence, reply.get("was_asked") == reply.get("asked"))
 
 
 def undo_on(node: Node, host: Host) -> Proof:
     """Set its clock right; safe to repeat."""
     runner, file = host.shell().runner, _file(node)
-    done = runner.run(script(_UNDO, file.parent, file.name, control_groups.key(node)))
+    done = runner.run(script(_UNDO, file.parent, file.name, node.key))
     reply = answer(done, "setting its clock right", runner.where)
     if words := _words(reply):
         raise HostError(f"the clock of node `{node.name}` is still off by {words}")
-    return _proof(done, reply, {"state": "right"}, not _words(reply, "was_"))
+    return proof_of(done, reply, {"state": "right"}, not _words(reply, "was_"))
 
 
 def left_on(node: Node, host: Host) -> str:
@@ -349,8 +348,3 @@ def _owners(notes: bytes, order: str) -> list[str]:
         owners.append(notes[place + 12 : place + 12 + name].rstrip(b"\0").decode("latin-1"))
         place += 12 + (name + 3) // 4 * 4 + (described + 3) // 4 * 4
     return owners
-
-
-def _proof(done: Completed, reply: Answer, evidence: dict[str, Any], already: bool) -> Proof:
-    effective, uncertainty_s = bracket(done, reply)
-    return Proof(effective, uncertainty_s, evidence, already=already)

@@ -22,12 +22,11 @@ from pathlib import Path
 from brownout.base.errors import HostError
 from brownout.base.wait import wait_until
 from brownout.inventory.model import Node
-from brownout.machine import deadman, server_directory
+from brownout.machine import deadman
 from brownout.machine.commands import Answer
-from brownout.machine.host import Shell
 from brownout.machine.processes import TREE
 
-__all__ = ["Limit", "functions", "key", "means", "problem", "processes"]
+__all__ = ["Limit", "functions", "means", "problem"]
 __all__ += ["own", "remove", "why_not_here"]
 
 _TOOLS = "awk sed setsid"
@@ -217,11 +216,6 @@ def functions(controller: str) -> str:
     return TREE + _COMMON % {"controller": controller, "tools": _TOOLS}
 
 
-def key(node: Node) -> str:
-    """Return what a machine knows the node by: it may have nodes of one name, of other clusters."""
-    return f"{node.name}-{node.address.rpartition(':')[2]}"
-
-
 def problem(node: Node, where: str, reply: Answer, controller: str) -> str:
     """Return in words what `look` found missing on a node's machine; empty for nothing."""
     if missing := reply.all("missing"):
@@ -236,14 +230,6 @@ def problem(node: Node, where: str, reply: Answer, controller: str) -> str:
             f"{place} (root may)"
         )
     return ""
-
-
-def processes(shell: Shell) -> list[int]:
-    """Return the ids of the node's processes, its own first, without descendants."""
-    own = [shell.process.pid] if shell.process else []
-    if shell.server_directory is not None:
-        own += server_directory.pids(shell.runner, shell.server_directory)
-    return own
 
 
 def means(reply: Answer) -> str:

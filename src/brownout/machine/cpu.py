@@ -12,10 +12,9 @@ from typing import Any
 
 from brownout.base.errors import ConfigurationError, Denied, HostError
 from brownout.inventory.model import Node
-from brownout.machine import control_groups
-from brownout.machine.commands import Answer, Completed, Program, answer, script
-from brownout.machine.host import Host, Proof
-from brownout.machine.moments import bracket
+from brownout.machine import control_groups, server_directory
+from brownout.machine.commands import Answer, Program, answer, script
+from brownout.machine.host import Host, Proof, proof_of
 
 __all__ = ["MARK", "SCRIPTS", "before", "check_size", "in_words", "left_on", "limit", "plan"]
 __all__ += ["undo_on", "why_not"]
@@ -112,8 +111,8 @@ def limit(node: Node, host: Host, cpus: float, undo_after_s: float | None = None
         raise Denied(f"node `{node.name}` is not limited: it is not running", "start it")
     limit_s = undo_after_s or shell.undo_after_s
     quota = f"{round(cpus * PERIOD_US)} {PERIOD_US}"
-    words = (control_groups.key(node), f"{limit_s:g}", shell.unit, quota)
-    done = shell.runner.run(script(_THROTTLE, *words, *control_groups.processes(shell)))
+    words = (node.key, f"{limit_s:g}", shell.unit, quota)
+    done = shell.runner.run(script(_THROTTLE, *words, *server_directory.pids_of(shell)))
     reply = answer(done, "limiting its CPU", shell.runner.where)
     if reply.get("state") == "gone":
         raise HostError(f"node `{node.name}` ended before its CPU was limited")
@@ -129,7 +128,7 @@ def limit(node: Node, host: Host, cpus: float, undo_after_s: float | None = None
         "undo_after_s": limit_s,
         "undo_pid": reply.number("switch"),
     }
-    return _proof(done, reply, evidence, was is not None and abs(was - cpus) <= _ROUNDING * cpus)
+    return proof_of(done, reply, evidence, was is not None and abs(was - cpus) <= _ROUNDING * cpus)
 
 
 def undo_on(node: Node, host: Host, earlier: Any = None) -> Proof:
@@ -138,11 +137,11 @@ def undo_on(node: Node, host: Host, earlier: Any = None) -> Proof:
         restored: Proof = manager.undo_on(node, host, earlier)
         return restored
     runner = host.shell().runner
-    done = runner.run(script(_RESTORE, control_groups.key(node)))
+    done = runner.run(script(_RESTORE, node.key))
     reply = answer(done, "taking the CPU limit away", runner.where)
     if reply.get("how"):
         raise HostError(f"node `{node.name}` still has a CPU limit: {in_words(reply)}")
-    return _proof(done, reply, {"state": "not throttled"}, not reply.get("was_how"))
+    return proof_of(done, reply, {"state": "not throttled"}, not reply.get("was_how"))
 
 
 def left_on(node: Node, host: Host) -> str:
@@ -150,7 +149,7 @@ def left_on(node: Node, host: Host) -> str:
     if (manager := _manager(node)) is not None:
         return str(manager.left_on(node, host))
     runner = host.shell().runner
-    done = runner.run(script(_SHOW, control_groups.key(node)))
+    done = runner.run(script(_SHOW, node.key))
     reply = answer(done, "looking at the CPU limit", runner.where)
     return in_words(reply) if reply.get("how") else ""
 
@@ -186,8 +185,3 @@ def _manager(node: Node) -> Any:
     """Return what limits a node of this kind of host by its manager; None where scripts do."""
     name = _MANAGERS.get(node.host.kind if node.host else "")
     return import_module(name) if name else None
-
-
-def _proof(done: Completed, reply: Answer, evidence: dict[str, Any], already: bool) -> Proof:
-    effective, uncertainty_s = bracket(done, reply)
-    return Proof(effective, uncertainty_s, evidence, already=already)

@@ -14,14 +14,12 @@ Its own files stay as they are. What it removes or cuts meanwhile it has to itse
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from brownout.base.errors import ConfigurationError, Denied, HostError, Refused, Unsupported
+from brownout.base.errors import ConfigurationError, HostError, Unsupported
 from brownout.inventory.model import Node
-from brownout.machine import control_groups, deadman, own_disk
-from brownout.machine.commands import Answer, Completed, Program, answer, script
-from brownout.machine.host import Host, Proof
-from brownout.machine.moments import bracket
+from brownout.machine import deadman, own_disk
+from brownout.machine.commands import Program, answer, script
+from brownout.machine.host import Host, Proof, proof_of
 
 __all__ = ["FILE", "MARK", "SCRIPTS", "check_size", "fill", "left_on", "plan", "undo_on", "why_not"]
 __all__ += ["why_not_now"]
@@ -155,10 +153,8 @@ def why_not(node: Node, host: Host) -> str:
     reply = answer(runner.run(script(_WHY_NOT)), "looking at what fills a disk", runner.where)
     if missing := reply.all("missing"):
         return f"{it}: {', '.join(missing)} not found on {runner.where} (Debian: {_PACKAGES})"
-    if reply.get("processes") != own_disk.INITIAL:
-        return (
-            f"{it}: {runner.where} is a container, from which what else uses a disk cannot be seen"
-        )
+    if reason := own_disk.hidden(node, runner.where, reply):
+        return reason
     if reply.get("denied"):
         return f"{it}: the login on {runner.where} may not write to /run (root may)"
     return ""
@@ -168,11 +164,7 @@ def why_not_now(
     node: Node, host: Host, data: Sequence[Path], keep: Sequence[Path] = ()
 ) -> list[str]:
     """Return what is against filling the file system of `data`; `keep` must not lie there."""
-    shell = host.shell()
-    if shell.process is None:
-        return ["it is not running"]
-    facts = own_disk.facts(shell, shell.process.pid, data[:1], keep)
-    return list(facts.objections(own_disk.processes(shell), _FILLABLE))
+    return own_disk.objections(host.shell(), data[:1], keep, _FILLABLE)
 
 
 def fill(
@@ -186,14 +178,11 @@ def fill(
     """
     check_size(leave_mb)
     shell = host.shell()
-    if shell.process is None:
-        raise Denied(f"node `{node.name}` has no disk filled: it is not running", "start it")
-    facts = own_disk.facts(shell, shell.process.pid, data[:1], keep)
-    if reasons := list(facts.objections(own_disk.processes(shell), _FILLABLE)):
-        raise Refused(f"the disk of node `{node.name}` is not filled: {'; '.join(reasons)}")
-    (disk,), limit_s = facts.file_systems, undo_after_s or shell.undo_after_s
-    words = (control_groups.key(node), leave_mb * MIB, f"{limit_s:g}", disk.device, disk.point)
-    done = shell.runner.run(script(_FILL, *words, shell.process.pid), _FILL_TIMEOUT_S)
+    (disk,) = own_disk.checked(node, shell, data[:1], keep, _FILLABLE)
+    limit_s = undo_after_s or shell.undo_after_s
+    words = (node.key, leave_mb * MIB, f"{limit_s:g}", disk.device, disk.point)
+    pid = shell.process.pid if shell.process else ""
+    done = shell.runner.run(script(_FILL, *words, pid), _FILL_TIMEOUT_S)
     reply = answer(done, "filling its disk", shell.runner.where)
     if not reply.get("file"):
         raise HostError(f"node `{node.name}`: what fills its disk is gone already")
@@ -205,16 +194,16 @@ def fill(
         "undo_after_s": limit_s,
         "undo_pid": reply.number("switch"),
     }
-    return _proof(done, reply, evidence, reply.get("was_bytes") == reply.get("bytes"))
+    return proof_of(done, reply, evidence, reply.get("was_bytes") == reply.get("bytes"))
 
 
 def undo_on(node: Node, host: Host) -> Proof:
     """Remove the file; safe to repeat."""
     runner = host.shell().runner
-    done = runner.run(script(_EMPTY, control_groups.key(node)))
+    done = runner.run(script(_EMPTY, node.key))
     reply = answer(done, "freeing its disk", runner.where)
     evidence = {"state": "not full", "free_bytes": reply.number("freed")}
-    return _proof(done, reply, evidence, not reply.get("was_file"))
+    return proof_of(done, reply, evidence, not reply.get("was_file"))
 
 
 def left_on(node: Node, host: Host) -> str:
@@ -223,7 +212,7 @@ def left_on(node: Node, host: Host) -> str:
         runner = host.shell().runner
     except Unsupported:
         return ""
-    done = runner.run(script(_SHOW, control_groups.key(node)))
+    done = runner.run(script(_SHOW, node.key))
     reply = answer(done, "looking at its disk", runner.where)
     size = (reply.number("bytes") or 0) // MIB
     return f"{reply.get('file')} takes {size} MiB" if reply.get("file") else ""
@@ -233,15 +222,5 @@ def plan(node: Node, host: Host, data: Sequence[Path], keep: Sequence[Path], lea
     """Return for a plan which file grows; `Refused` where none would."""
     check_size(leave_mb)
     shell = host.shell()
-    if shell.process is None:
-        raise Denied(f"node `{node.name}` has no disk filled: it is not running", "start it")
-    facts = own_disk.facts(shell, shell.process.pid, data[:1], keep)
-    if reasons := list(facts.objections(own_disk.processes(shell), _FILLABLE)):
-        raise Refused("; ".join(reasons))
-    (disk,) = facts.file_systems
+    (disk,) = own_disk.checked(node, shell, data[:1], keep, _FILLABLE)
     return f"{shell.runner.where}: fallocate {disk.point / FILE} until {leave_mb} MiB are free"
-
-
-def _proof(done: Completed, reply: Answer, evidence: dict[str, Any], already: bool) -> Proof:
-    effective, uncertainty_s = bracket(done, reply)
-    return Proof(effective, uncertainty_s, evidence, already=already)

@@ -13,8 +13,9 @@ from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 from brownout.base import plugins
 from brownout.base.errors import ConfigurationError, Unsupported
 from brownout.inventory.model import HostSpec, Node
-from brownout.machine.commands import Runner
+from brownout.machine.commands import Answer, Completed, Runner
 from brownout.machine.footprint import Footprint
+from brownout.machine.moments import bracket
 from brownout.machine.network import Network
 from brownout.machine.processes import Process
 
@@ -29,6 +30,7 @@ __all__ = [
     "already",
     "host_class",
     "host_for",
+    "proof_of",
     "unavailable_hosts",
 ]
 
@@ -56,6 +58,14 @@ class Proof:
 def already(evidence: dict[str, Any]) -> Proof:
     """Return the proof that nothing had to be done."""
     return Proof(time.monotonic(), 0.0, evidence, already=True)
+
+
+def proof_of(
+    done: Completed, reply: Answer, evidence: Mapping[str, Any], already: bool = False
+) -> Proof:
+    """Return the proof of what a script did, which stamped its moments; see `moments`."""
+    effective, uncertainty_s = bracket(done, reply)
+    return Proof(effective, uncertainty_s, evidence, already=already)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,10 +25,9 @@ from typing import Any
 
 from brownout.base.errors import ConfigurationError, Denied, HostError, Refused
 from brownout.inventory.model import Node
-from brownout.machine import control_groups
-from brownout.machine.commands import Answer, Completed, Program, answer, script
-from brownout.machine.host import Host, Proof, Shell
-from brownout.machine.moments import bracket
+from brownout.machine import control_groups, server_directory
+from brownout.machine.commands import Answer, Program, answer, script
+from brownout.machine.host import Host, Proof, Shell, proof_of
 
 __all__ = ["KILL_MARK", "MARK", "SCRIPTS", "before", "check_size", "kill", "left_on", "plan"]
 __all__ += ["plan_of_kill", "squeeze", "undo_on", "why_no_kill", "why_not"]
@@ -283,8 +282,8 @@ def squeeze(
         )
     limit_s = undo_after_s or shell.undo_after_s
     values = f"{wanted} 1" if use.version == 1 else str(wanted)
-    words = (control_groups.key(node), f"{limit_s:g}", shell.unit, values)
-    done = shell.runner.run(script(_LIMIT, *words, *control_groups.processes(shell)))
+    words = (node.key, f"{limit_s:g}", shell.unit, values)
+    done = shell.runner.run(script(_LIMIT, *words, *server_directory.pids_of(shell)))
     reply = answer(done, "squeezing its memory", shell.runner.where)
     if state := reply.get("state"):
         raise HostError(f"node `{node.name}` is not squeezed: its control group is {state}")
@@ -303,7 +302,7 @@ def squeeze(
         "undo_after_s": limit_s,
         "undo_pid": reply.number("switch"),
     }
-    return _proof(done, reply, evidence, was is not None and abs(was - wanted) <= _ROUNDING)
+    return proof_of(done, reply, evidence, was is not None and abs(was - wanted) <= _ROUNDING)
 
 
 #: What a limit means, for the evidence.
@@ -318,8 +317,8 @@ def kill(node: Node, host: Host) -> Proof:
     shell = host.shell()
     if shell.process is None:
         raise Denied(f"node `{node.name}` is not killed: it is not running", "start it")
-    words = (control_groups.key(node), _SWITCH_S, shell.unit, f"{_MIB} 0", _KILL_S)
-    text = script(_KILL, *words, *control_groups.processes(shell))
+    words = (node.key, _SWITCH_S, shell.unit, f"{_MIB} 0", _KILL_S)
+    text = script(_KILL, *words, *server_directory.pids_of(shell))
     done = shell.runner.run(text, timeout_s=2 * _KILL_S)
     reply = answer(done, "having it killed as out of memory", shell.runner.where)
     kills, result = reply.number("kills") or 0, reply.get("result")
@@ -337,7 +336,7 @@ def kill(node: Node, host: Host) -> Proof:
         "oom_kills": kills,
         **({"result": result} if result else {}),
     }
-    return _proof(done, reply, evidence, already=False)
+    return proof_of(done, reply, evidence, already=False)
 
 
 def undo_on(node: Node, host: Host, earlier: Any = None) -> Proof:
@@ -345,7 +344,7 @@ def undo_on(node: Node, host: Host, earlier: Any = None) -> Proof:
     if (manager := _manager(node)) is not None:
         restored: Proof = manager.undo_on(node, host, earlier)
         return restored
-    runner, name = host.shell().runner, control_groups.key(node)
+    runner, name = host.shell().runner, node.key
     what = "taking the memory limit away"
     rest = answer(runner.run(script(_OOM_RESTORE, name)), what, runner.where)
     done = runner.run(script(_RESTORE, name))
@@ -354,7 +353,7 @@ def undo_on(node: Node, host: Host, earlier: Any = None) -> Proof:
         if each.get("how"):
             raise HostError(f"node `{node.name}` still has a limit: {_in_words(each)}")
     already = not (reply.get("was_how") or rest.get("was_how"))
-    return _proof(done, reply, {"state": "not squeezed"}, already)
+    return proof_of(done, reply, {"state": "not squeezed"}, already)
 
 
 def left_on(node: Node, host: Host) -> str:
@@ -363,7 +362,7 @@ def left_on(node: Node, host: Host) -> str:
         return str(manager.left_on(node, host))
     if _kind(node) == "kubernetes":
         return ""
-    runner, name = host.shell().runner, control_groups.key(node)
+    runner, name = host.shell().runner, node.key
     for text in (_SHOW, _OOM_SHOW):
         reply = answer(runner.run(script(text, name)), "looking at the memory limit", runner.where)
         if reply.get("how"):
@@ -401,7 +400,7 @@ def check_size(mib: float, share: float) -> None:
 
 
 def _look(shell: Shell) -> Answer:
-    words = (shell.unit, *control_groups.processes(shell))
+    words = (shell.unit, *server_directory.pids_of(shell))
     done = shell.runner.run(script(_WHY_NOT, *words))
     return answer(done, "looking at the memory of a node", shell.runner.where)
 
@@ -437,8 +436,3 @@ def _manager(node: Node) -> Any:
     """Return what limits a node of this kind of host by its manager; None where scripts do."""
     name = _MANAGERS.get(_kind(node))
     return import_module(name) if name else None
-
-
-def _proof(done: Completed, reply: Answer, evidence: dict[str, Any], already: bool) -> Proof:
-    effective, uncertainty_s = bracket(done, reply)
-    return Proof(effective, uncertainty_s, evidence, already=already)

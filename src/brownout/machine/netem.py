@@ -28,15 +28,13 @@ from brownout.base.errors import ConfigurationError, HostError, Unsupported
 from brownout.machine import deadman
 from brownout.machine.commands import (
     Answer,
-    Completed,
     LocalRunner,
     Program,
     Runner,
     answer,
     script,
 )
-from brownout.machine.host import Proof
-from brownout.machine.moments import bracket
+from brownout.machine.host import Proof, proof_of
 from brownout.machine.network import Network
 from brownout.machine.network import why_not as why_no_namespace
 
@@ -235,7 +233,7 @@ def slow(
         "undo_after_s": limit_s,
         "undo_pid": reply.number("switch"),
     }
-    return _proof(done, reply, evidence, _delay(reply, "was") == wanted)
+    return proof_of(done, reply, evidence, _delay(reply, "was") == wanted)
 
 
 def clear(network: Network) -> Proof:
@@ -248,7 +246,7 @@ def clear(network: Network) -> Proof:
     if dropped := reply.number("dropped"):
         evidence["dropped_packets"] = dropped
     network.leave()
-    return _proof(done, reply, evidence, not reply.all("was"))
+    return proof_of(done, reply, evidence, not reply.all("was"))
 
 
 def delay_now(network: Network) -> str:
@@ -314,8 +312,3 @@ def _delay(reply: Answer, name: str) -> dict[str, int]:
     size, unit, spread, spread_unit = shown.groups()
     jitter = float(spread) * _MS[spread_unit] if spread else 0.0
     return {"latency": round(float(size) * _MS[unit]), "jitter": round(jitter)}
-
-
-def _proof(done: Completed, reply: Answer, evidence: dict[str, Any], already: bool) -> Proof:
-    effective, uncertainty_s = bracket(done, reply)
-    return Proof(effective, uncertainty_s, evidence, already=already)

@@ -10,18 +10,20 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from brownout.base.errors import Denied, Refused
+from brownout.inventory.model import Node
 from brownout.machine import directories, server_directory
-from brownout.machine.commands import answer, script
+from brownout.machine.commands import Answer, answer, script
 from brownout.machine.directories import Mount
 from brownout.machine.host import Shell
 
-__all__ = ["FACTS", "INITIAL", "WHOLE", "Facts", "FileSystem", "facts", "processes"]
+__all__ = ["FACTS", "WHOLE", "Facts", "FileSystem", "checked", "facts", "hidden", "objections"]
 
 #: File systems whose every file has one device number. Not btrfs: its subvolumes have numbers of
 #: their own, so who else uses it cannot be seen.
 WHOLE = frozenset(("ext3", "ext4", "xfs", "f2fs"))
 #: The kernel's own namespace of processes, which no container is in.
-INITIAL = "pid:[4026531836]"
+_INITIAL = "pid:[4026531836]"
 _TIMEOUT_S = 120.0
 
 #: `$1` process, the directories of its data, `--`, paths that must not lie with them.
@@ -191,13 +193,50 @@ def facts(shell: Shell, pid: int, data: Sequence[Path], keep: Sequence[Path]) ->
     )
 
 
+def objections(
+    shell: Shell, data: Sequence[Path], keep: Sequence[Path], kinds: Collection[str] = WHOLE
+) -> list[str]:
+    """Return every reason why the disk of `data` must be left alone now; nothing is touched."""
+    if shell.process is None:
+        return ["it is not running"]
+    there = facts(shell, shell.process.pid, data, keep)
+    return list(there.objections(server_directory.pids_of(shell), kinds))
+
+
+def checked(
+    node: Node,
+    shell: Shell,
+    data: Sequence[Path],
+    keep: Sequence[Path],
+    kinds: Collection[str] = WHOLE,
+) -> list[FileSystem]:
+    """Return the file systems that hold `data`.
+
+    Raises `Denied` where the node is not running, and `Refused` with every reason why they must be
+    left alone.
+    """
+    if shell.process is None:
+        raise Denied(
+            f"the disk of node `{node.name}` is left alone: the node is not running", "start it"
+        )
+    there = facts(shell, shell.process.pid, data, keep)
+    if reasons := list(there.objections(server_directory.pids_of(shell), kinds)):
+        raise Refused(f"the disk of node `{node.name}` is left alone: {'; '.join(reasons)}")
+    return there.file_systems
+
+
+def hidden(node: Node, where: str, reply: Answer) -> str:
+    """Return why who else uses a disk cannot be seen from `where`; empty if it can.
+
+    `reply` has `processes`, the script's own namespace of processes.
+    """
+    if reply.get("processes") == _INITIAL:
+        return ""
+    return (
+        f"node `{node.name}`: {where} is a container, from which what else uses a disk cannot be "
+        "seen"
+    )
+
+
 def _number(text: str) -> int | None:
     return int(text) if text.isdigit() else None
-
-
-def processes(shell: Shell) -> set[int]:
-    """Return the processes of the node."""
-    own = {shell.process.pid} if shell.process else set()
-    if shell.server_directory is not None:
-        own.update(server_directory.pids(shell.runner, shell.server_directory))
-    return own

@@ -30,9 +30,8 @@ from typing import Any, Literal
 from brownout.base.errors import ConfigurationError, HostError, Refused, Unsupported
 from brownout.inventory.model import Node
 from brownout.machine import deadman
-from brownout.machine.commands import Answer, Completed, Program, answer, last_words, script
-from brownout.machine.host import Host, Proof
-from brownout.machine.moments import bracket
+from brownout.machine.commands import Answer, Program, answer, last_words, script
+from brownout.machine.host import Host, Proof, proof_of
 from brownout.machine.network import Network
 
 __all__ = ["DIRECTIONS", "Direction", "Dropped", "Match", "PacketFilter", "Whose"]
@@ -359,7 +358,7 @@ class PacketFilter:
         evidence["rules"] = dict(there.rules)
         evidence |= {"undo_after_s": limit_s, "undo_pid": reply.number("switch")}
         already = before.rules == there.rules and set(wanted) <= set(before.addresses)
-        return _proof(done, reply, evidence, already)
+        return proof_of(done, reply, evidence, already)
 
     def clear(self, network: Network) -> Proof:
         """Have no packet dropped any more, and end the switch; safe to repeat."""
@@ -372,7 +371,7 @@ class PacketFilter:
         evidence: dict[str, Any] = {"state": self.undone}
         if before:
             evidence["dropped_packets"] = before.packets
-        return _proof(done, reply, evidence, not before)
+        return proof_of(done, reply, evidence, not before)
 
     def look(self, network: Network) -> Dropped:
         """Return what is dropped now."""
@@ -441,8 +440,3 @@ def _in_bytes(rule: str) -> str:
     if shown is None:
         return rule
     return f"limit rate over {int(shown[1]) * _SCALE[shown[2]]} bytes/second"
-
-
-def _proof(done: Completed, reply: Answer, evidence: dict[str, Any], already: bool) -> Proof:
-    effective, uncertainty_s = bracket(done, reply)
-    return Proof(effective, uncertainty_s, evidence, already=already)

@@ -13,10 +13,10 @@ from typing import Any
 from brownout.base.errors import HostError
 from brownout.machine import deadman, processes
 from brownout.machine.commands import Completed, Runner, answer, script
-from brownout.machine.host import Proof
+from brownout.machine.host import Proof, Shell
 from brownout.machine.moments import bracket
 
-__all__ = ["FUNCTIONS", "SCRIPTS", "freeze", "joined", "kill", "pids", "servers", "thaw"]
+__all__ = ["FUNCTIONS", "SCRIPTS", "freeze", "joined", "kill", "pids", "pids_of", "servers", "thaw"]
 
 _WITHIN_S = 20.0
 _MARK = "brownout-undo-pause-in"
@@ -131,6 +131,12 @@ def pids(runner: Runner, directory: Path) -> list[int]:
     done = runner.run(script(_LIST, directory))
     reply = answer(done, f"looking who works in `{directory}`", runner.where)
     return [int(pid) for pid in reply.all("pid")]
+
+
+def pids_of(shell: Shell) -> list[int]:
+    """Return the ids of a node's processes, its own first, without descendants."""
+    own = [shell.process.pid] if shell.process else []
+    return own + (pids(shell.runner, shell.server_directory) if shell.server_directory else [])
 
 
 def servers(runner: Runner, directory: Path) -> list[int]:

@@ -21,16 +21,14 @@ Sources: fsfreeze(8); Linux, Documentation/filesystems/locking.rst (`freeze_fs`)
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from brownout.base.errors import Denied, HostError, Refused
+from brownout.base.errors import HostError
 from brownout.inventory.model import Node
 from brownout.machine import deadman, own_disk
-from brownout.machine.commands import Answer, Completed, Program, Runner, answer, script
-from brownout.machine.host import Host, Proof
-from brownout.machine.moments import bracket
+from brownout.machine.commands import Answer, Program, Runner, answer, script
+from brownout.machine.host import Host, Proof, proof_of
 
-__all__ = ["BLOCKS", "MARK", "SCRIPTS", "key", "left_on", "plan"]
+__all__ = ["BLOCKS", "MARK", "SCRIPTS", "left_on", "plan"]
 __all__ += ["stall", "undo_on", "why_not", "why_not_now"]
 
 #: A process may wait for this and cannot be ended meanwhile; see `leftovers.release`.
@@ -205,10 +203,8 @@ def why_not(node: Node, host: Host) -> str:
     reply = answer(runner.run(script(_WHY_NOT)), "looking at what freezes a disk", runner.where)
     if missing := reply.all("missing"):
         return f"{it}: {', '.join(missing)} not found on {runner.where} (Debian: {_PACKAGES})"
-    if reply.get("processes") != own_disk.INITIAL:
-        return (
-            f"{it}: {runner.where} is a container, from which what else uses a disk cannot be seen"
-        )
+    if reason := own_disk.hidden(node, runner.where, reply):
+        return reason
     if reply.get("denied"):
         return f"{it}: the login on {runner.where} may not freeze a file system (root may)"
     if reply.get("panics"):
@@ -220,12 +216,7 @@ def why_not_now(
     node: Node, host: Host, data: Sequence[Path], keep: Sequence[Path] = ()
 ) -> list[str]:
     """Return what is against freezing the file systems of `data`; `keep` must not lie there."""
-    shell = host.shell()
-    if shell.process is None:
-        return ["it is not running"]
-    return list(
-        own_disk.facts(shell, shell.process.pid, data, keep).objections(own_disk.processes(shell))
-    )
+    return own_disk.objections(host.shell(), data, keep)
 
 
 def stall(
@@ -240,15 +231,11 @@ def stall(
     Raises `Refused` where one holds anything besides; then nothing was touched.
     """
     shell = host.shell()
-    if shell.process is None:
-        raise Denied(f"node `{node.name}` has no disk stalled: it is not running", "start it")
-    facts = own_disk.facts(shell, shell.process.pid, data, keep)
-    if reasons := list(facts.objections(own_disk.processes(shell))):
-        raise Refused(f"the disk of node `{node.name}` is not stalled: {'; '.join(reasons)}")
-    frozen, limit_s = facts.file_systems, undo_after_s or shell.undo_after_s
+    frozen = own_disk.checked(node, shell, data, keep)
+    limit_s = undo_after_s or shell.undo_after_s
     pairs = [word for each in frozen for word in (str(each.device), str(each.point))]
     done = shell.runner.run(
-        script(_STALL, key(node), f"{limit_s:g}", *pairs), timeout_s=_FREEZE_TIMEOUT_S
+        script(_STALL, node.key, f"{limit_s:g}", *pairs), timeout_s=_FREEZE_TIMEOUT_S
     )
     reply = answer(done, "stalling its disk", shell.runner.where)
     if over := reply.all("over"):
@@ -261,16 +248,16 @@ def stall(
         "undo_pid": reply.number("switch"),
     }
     already = set(reply.all("was_stalled")) == {str(each.point) for each in frozen}
-    return _proof(done, reply, evidence, already)
+    return proof_of(done, reply, evidence, already)
 
 
 def undo_on(node: Node, host: Host) -> Proof:
     """Thaw what is frozen; proven when the writes that waited are through. Safe to repeat."""
     runner = host.shell().runner
-    done = runner.run(script(_THAW, key(node)), timeout_s=_FREEZE_TIMEOUT_S)
+    done = runner.run(script(_THAW, node.key), timeout_s=_FREEZE_TIMEOUT_S)
     reply = answer(done, "thawing its disk", runner.where)
     thawed = reply.all("was_stalled")
-    return _proof(done, reply, {"state": "not stalled", "thawed": thawed}, not thawed)
+    return proof_of(done, reply, {"state": "not stalled", "thawed": thawed}, not thawed)
 
 
 def left_on(node: Node, host: Host) -> str:
@@ -287,23 +274,9 @@ def plan(node: Node, host: Host, data: Sequence[Path] | None, keep: Sequence[Pat
     shell = host.shell()
     if data is None:
         return f"{shell.runner.where}: fsfreeze -u what is frozen"
-    if shell.process is None:
-        raise Denied(f"node `{node.name}` has no disk stalled: it is not running", "start it")
-    facts = own_disk.facts(shell, shell.process.pid, data, keep)
-    if reasons := list(facts.objections(own_disk.processes(shell))):
-        raise Refused("; ".join(reasons))
-    return f"{shell.runner.where}: fsfreeze -f {', '.join(map(str, facts.file_systems))}"
+    frozen = own_disk.checked(node, shell, data, keep)
+    return f"{shell.runner.where}: fsfreeze -f {', '.join(map(str, frozen))}"
 
 
 def _shown(runner: Runner, node: Node) -> Answer:
-    return answer(runner.run(script(_SHOW, key(node))), "looking at its disk", runner.where)
-
-
-def key(node: Node) -> str:
-    """Return what a machine knows the node by: it may have nodes of one name, of other clusters."""
-    return f"{node.name}-{node.address.rpartition(':')[2]}"
-
-
-def _proof(done: Completed, reply: Answer, evidence: dict[str, Any], already: bool) -> Proof:
-    effective, uncertainty_s = bracket(done, reply)
-    return Proof(effective, uncertainty_s, evidence, already=already)
+    return answer(runner.run(script(_SHOW, node.key)), "looking at its disk", runner.where)

@@ -11,14 +11,11 @@ written first. The hogs end by their own timers, and a dead man's switch ends al
 Sources: cgroups(7); sched(7); taskset(1).
 """
 
-from typing import Any
-
 from brownout.base.errors import ConfigurationError, Denied, HostError, Refused
 from brownout.inventory.model import Node, ProcessSpec
-from brownout.machine import control_groups, deadman
-from brownout.machine.commands import Answer, Completed, Program, answer, script
-from brownout.machine.host import Host, Proof
-from brownout.machine.moments import bracket
+from brownout.machine import control_groups, deadman, server_directory
+from brownout.machine.commands import Answer, Program, answer, script
+from brownout.machine.host import Host, Proof, proof_of
 
 __all__ = ["MARK", "SCRIPTS", "check_size", "left_on", "plan", "refusals", "steal", "undo_on"]
 __all__ += ["why_not"]
@@ -236,8 +233,8 @@ def steal(node: Node, host: Host, cpus: float, undo_after_s: float | None = None
     if shell.process is None:
         raise Denied(f"node `{node.name}` is not running, so it has no CPU", "start it")
     limit_s, number = undo_after_s or shell.undo_after_s, int(-(-cpus // 1))
-    words = (control_groups.key(node), f"{limit_s:g}", f"{cpus:g}", number)
-    done = shell.runner.run(script(_STEAL, *words, *control_groups.processes(shell)))
+    words = (node.key, f"{limit_s:g}", f"{cpus:g}", number)
+    done = shell.runner.run(script(_STEAL, *words, *server_directory.pids_of(shell)))
     reply = answer(done, "stealing CPU", shell.runner.where)
     if reply.get("state") == "gone":
         raise HostError(f"node `{node.name}` ended before its CPU was stolen")
@@ -261,17 +258,17 @@ def steal(node: Node, host: Host, cpus: float, undo_after_s: float | None = None
         "undo_after_s": limit_s,
         "undo_pid": reply.number("switch"),
     }
-    return _proof(done, reply, evidence, already=_cpus(reply, "was_quota") == cpus)
+    return proof_of(done, reply, evidence, already=_cpus(reply, "was_quota") == cpus)
 
 
 def undo_on(node: Node, host: Host) -> Proof:
     """Give the node its CPU back; safe to repeat."""
     runner = host.shell().runner
-    done = runner.run(script(_RETURN, control_groups.key(node)))
+    done = runner.run(script(_RETURN, node.key))
     reply = answer(done, "giving its CPU back", runner.where)
     if reply.get("place"):
         raise HostError(f"node `{node.name}` is still without {_in_words(reply)}")
-    return _proof(done, reply, {"state": "not stolen"}, already=not reply.get("was_place"))
+    return proof_of(done, reply, {"state": "not stolen"}, already=not reply.get("was_place"))
 
 
 def left_on(node: Node, host: Host) -> str:
@@ -279,7 +276,7 @@ def left_on(node: Node, host: Host) -> str:
     if node.host is not None and node.host.kind in ("docker", "kubernetes"):
         return ""
     runner = host.shell().runner
-    done = runner.run(script(_SHOW, control_groups.key(node)))
+    done = runner.run(script(_SHOW, node.key))
     reply = answer(done, "looking for what steals CPU", runner.where)
     return _in_words(reply) if reply.get("place") else ""
 
@@ -303,7 +300,7 @@ def check_size(cpus: float) -> None:
 
 def _look(host: Host) -> Answer:
     shell = host.shell()
-    done = shell.runner.run(script(_WHY_NOT, *control_groups.processes(shell)))
+    done = shell.runner.run(script(_WHY_NOT, *server_directory.pids_of(shell)))
     return answer(done, "looking at the CPUs of a machine", shell.runner.where)
 
 
@@ -315,8 +312,3 @@ def _in_words(reply: Answer) -> str:
 def _cpus(reply: Answer, name: str) -> float | None:
     quota, _, period = reply.get(name).partition(" ")
     return int(quota) / int(period) if quota.isdigit() and period.isdigit() else None
-
-
-def _proof(done: Completed, reply: Answer, evidence: dict[str, Any], already: bool) -> Proof:
-    effective, uncertainty_s = bracket(done, reply)
-    return Proof(effective, uncertainty_s, evidence, already=already)

@@ -19,7 +19,7 @@ from functools import cached_property
 
 from brownout.base.errors import Denied, HostError, Unsupported
 from brownout.inventory.model import Node
-from brownout.machine import control_groups, deadman, processes
+from brownout.machine import deadman, processes, server_directory
 from brownout.machine.commands import Program, answer, script
 from brownout.machine.host import Host, Proof
 from brownout.machine.moments import bracket
@@ -228,7 +228,7 @@ class Tracer:
         if shell.process is None:
             return []
         body = f"kind={self.act}\n{_TRACED}"
-        words = (control_groups.key(node), *control_groups.processes(shell))
+        words = (node.key, *server_directory.pids_of(shell))
         done = shell.runner.run(script(body, *words))
         reply = answer(done, "looking who traces it", shell.runner.where)
         return [
@@ -249,8 +249,8 @@ class Tracer:
             raise Denied(f"node `{node.name}` is not traced: it is not running", "start it")
         limit_s = undo_after_s or shell.undo_after_s
         seen = ",".join(f"?{each}" for each in calls)
-        words = (control_groups.key(node), seen, how, f"{limit_s:g}")
-        pids = control_groups.processes(shell)
+        words = (node.key, seen, how, f"{limit_s:g}")
+        pids = server_directory.pids_of(shell)
         done = shell.runner.run(script(self._start, *words, *pids), _WITHIN_S)
         reply = answer(done, f"tracing node `{node.name}`", shell.runner.where)
         there = reply.get("injected")
@@ -271,7 +271,7 @@ class Tracer:
     def end(self, node: Node, host: Host) -> Proof:
         """Let the calls be as they were; safe to repeat. The evidence says how many were hit."""
         runner = host.shell().runner
-        done = runner.run(script(self._end, control_groups.key(node)))
+        done = runner.run(script(self._end, node.key))
         reply = answer(done, f"ending the tracer of node `{node.name}`", runner.where)
         if reply.get("injected"):
             raise HostError(f"node `{node.name}` is still traced")
@@ -290,7 +290,7 @@ class Tracer:
         except Unsupported:
             return 0, ""
         reply = answer(
-            runner.run(script(self._show, control_groups.key(node))),
+            runner.run(script(self._show, node.key)),
             "looking for a tracer",
             runner.where,
         )

@@ -21,7 +21,7 @@ def node(node_at: Callable[..., Node]) -> Iterator[Node]:
     host.start()
     yield node
     host.stop("kill")
-    assert list(Path("/run").glob(f"brownout-{control_groups.key(node)}.*")) == []
+    assert list(Path("/run").glob(f"brownout-{node.key}.*")) == []
 
 
 @pytest.fixture

@@ -70,7 +70,7 @@ def test_a_disk_stalls_by_the_helpers_of_its_node_and_a_kill_thaws_it(
     assert stall.left_on(node, host) == f"writes to {disk} wait"
     assert host.stop("kill").evidence["released"] == [f"stall: writes to {disk} wait"]
     assert not is_frozen(disk)
-    runner, name = host.shell().runner, stall.key(node)
+    runner, name = host.shell().runner, node.key
     for point in (outer, disk / "data"):
         device = str(point.stat().st_dev)
         with pytest.raises(Denied, match="not allowed: stall"):
