@@ -85,7 +85,7 @@ def kill_and_heal(
             raise EndedByItself(process.communicate()[0])
         time.sleep(0.01)
     in_time = f'"{mark}"' in _written(where)
-    time.sleep(after_s)  # the moment is what is tested: there is no state to wait for
+    time.sleep(after_s)  # this very moment is what is tested: there is no state to wait for
     return replace(_kill_and_heal(process, cluster, where, damage, settings), in_time=in_time)
 
 
@@ -116,7 +116,7 @@ def kill_act(
     with subprocess.Popen([sys.executable, "-c", _ACT, *words], stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         process.stdout.readline()
-        time.sleep(after_s)  # the moment is what is tested: there is no state to wait for
+        time.sleep(after_s)  # this very moment is what is tested: there is no state to wait for
         kill_tree(process.pid)
 
 

@@ -50,6 +50,22 @@ def test_a_copy_has_the_shipped_limits_and_they_win(
     assert "experiment" in limits[0]
 
 
+@pytest.mark.parametrize(
+    ("experiment", "words"),
+    [("slow-node", "the node's answers come later"), ("disk-slow", "each flush to disk is held")],
+)
+def test_a_variable_is_explained_as_the_fault_of_this_experiment_means_it(
+    experiment: str, words: str, brownout: Brownout, home: Path
+) -> None:
+    brownout("new", experiment, "-o", "mine")
+    (row,) = [
+        line
+        for line in Path("mine/README.md").read_text("utf-8").splitlines()
+        if line.startswith("| `latency_ms` |")
+    ]
+    assert words in row
+
+
 def test_the_readme_explains_every_variable_and_limit(brownout: Brownout, home: Path) -> None:
     brownout("new", "node-wipe")
     readme = (home / "node-wipe" / "README.md").read_text()

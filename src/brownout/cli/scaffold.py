@@ -12,7 +12,7 @@ The limits stand in the experiment: there they win over the shipped ones.
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -164,26 +164,30 @@ def _readme(
         description=experiment["description"],
         workload=workload,
         cluster=cluster,
-        variables="\n".join(_variables(experiment["configuration"])),
+        variables="\n".join(_variables(experiment)),
         limits="\n".join(_limit_rows(limits)) or "| none | | |",
     )
 
 
-def variables() -> dict[str, str]:
-    """Return what each variable is for, also those of one database only."""
+def variables(method: Sequence[Mapping[str, Any]] = ()) -> dict[str, str]:
+    """Return what each variable is for, also those of one database only.
+
+    Where faults have variables of the same name, those count that `method` makes.
+    """
+    used = {step.get("provider", {}).get("func") for step in method}
     settings = {name: setting.means for name, setting in SETTINGS.items()}
     own = {name: means for one in databases().values() for name, means in one.variables.items()}
-    for fault in faults().values():
+    for fault in sorted(faults().values(), key=lambda fault: fault.name in used):
         settings |= fault.variables
     return {**settings, **VARIABLES, **own}
 
 
-def _variables(configuration: Mapping[str, Any]) -> list[str]:
+def _variables(experiment: Mapping[str, Any]) -> list[str]:
     """Every setting, and the experiment's own variables."""
     environment = {name: setting.environment for name, setting in SETTINGS.items()}
-    for name, value in configuration.items():
+    for name, value in experiment["configuration"].items():
         environment.setdefault(name, value.get("key", "") if isinstance(value, dict) else "")
-    rows, descriptions = [], variables()
+    rows, descriptions = [], variables(experiment["method"])
     for name, key in environment.items():
         variable = f"`{key}`" if key else ""
         rows.append(

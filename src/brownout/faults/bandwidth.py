@@ -1,8 +1,7 @@
 """Leave a node little bandwidth."""
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from brownout.faults.fault import Arguments
 from brownout.faults.link import LinkFault, LinkUndo
@@ -33,13 +32,6 @@ class LimitBandwidth(LinkFault):
     name, act, words = "limit_bandwidth", "bandwidth", "left with little bandwidth"
     undo_name = "restore_bandwidth"
     filter = bandwidth.FILTER
-    variables: ClassVar[Mapping[str, str]] = {
-        "kbit_s": "kilobits per second that go through, in each direction",
-        "direction": "of the packets, as the node sees it: in, out or both",
-        "peers": "whose packets: all, members, clients, or names of nodes separated by commas",
-        "port": "the one port; 0 for all, and for clients the node's own",
-        "narrow_s": "seconds for which no more go through",
-    }
 
     def match(self, cluster: Cluster, node: Node, arguments: Arguments) -> Match:
         """Return which packets, and how many of them go through."""

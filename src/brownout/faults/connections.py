@@ -1,8 +1,7 @@
 """Hold connections to a node that do nothing, or that read slowly."""
 
-from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from brownout.base.errors import BrownoutError, Unsupported
 from brownout.databases.adapter import Adapter, CountingConnections
@@ -31,11 +30,6 @@ class HoldConnections(NodeFault):
 
     name, act, words = "hold_connections", "connections", "held by many connections"
     undo_name = "close_connections"
-    variables: ClassVar[Mapping[str, str]] = {
-        "connections": "how many connections are held",
-        "mode": "idle, or slow: reads its answers slowly",
-        "held_s": "seconds for which they are held",
-    }
 
     def problems(self, arguments: Arguments) -> list[str]:
         """Return what is wrong with the number or the mode."""

@@ -1,7 +1,6 @@
 """Take CPU time from a node, as a noisy neighbour does."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from brownout.databases.adapter import Adapter
 from brownout.faults.act import Evidence
@@ -31,10 +30,6 @@ class StealCpu(NodeFault):
 
     name, act, words = "steal_cpu", "cpu_steal", "deprived of CPU time"
     undo_name = "return_cpu"
-    variables: ClassVar[Mapping[str, str]] = {
-        "cpus": "how many CPUs are taken from the node, as 0.9",
-        "stolen_s": "seconds for which they are taken",
-    }
 
     def why_not_on(self, node: Node, host: Host) -> str:
         """Return why no CPU can be stolen from it; empty if it can."""

@@ -1,8 +1,7 @@
 """Have the disk under a node fail: some of the calls that wait for it end with EIO."""
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from brownout.databases.adapter import Adapter
 from brownout.faults.act import Evidence
@@ -41,10 +40,6 @@ class FailDisk(_OfCalls, NodeFault):
 
     name, act, words = "fail_disk", "disk_errors", "left with a failing disk"
     undo_name = "mend_disk"
-    variables: ClassVar[Mapping[str, str]] = {
-        "percent": "the share of flushes to disk that fail, in percent",
-        "failing_s": "seconds for which they do",
-    }
 
     def why_not_now(self, faults: "Faults", node: Node, **arguments: object) -> list[str]:
         """Return who traces it already."""

@@ -114,8 +114,8 @@ class LinkFault(_OnALink, NodeFault):
         evidence = {**proof.evidence, "stays_open": [*_open(match), *ways]}
         if match.whose == "others":
             evidence["observer"] = (
-                "brownout asks this node as a client does, so it is not heard: its role is unknown "
-                "meanwhile, which does not mean that there is no primary"
+                "brownout asks this node as a client does and gets no answer: its role is unknown "
+                "meanwhile, and it may well be primary"
             )
         return replace(proof, evidence=evidence)
 

@@ -276,8 +276,8 @@ def squeeze(
     if use.version == 1 and not use.swap and wanted < use.anonymous:
         raise Refused(
             f"node `{node.name}` is not squeezed to {_in_mib(wanted)}: {_in_mib(use.anonymous)} of "
-            f"its {_in_mib(use.used)} are in no file, there is no swap, and cgroup v1 sets no "
-            "limit below what it cannot take away",
+            f"its {_in_mib(use.used)} are anonymous, there is no swap, and cgroup v1 sets no "
+            "limit below what the kernel cannot reclaim",
             f"give more than {_in_mib(use.anonymous)}",
         )
     limit_s = undo_after_s or shell.undo_after_s

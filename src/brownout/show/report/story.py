@@ -197,7 +197,7 @@ def _lost(fault: Fault) -> str:
 
 
 def _no_failover(fault: Fault, impact: Impact) -> str:
-    """That its primary was ill and stayed the primary, where users had to wait for a new one."""
+    """Say that an ill primary stayed primary, where users had to wait for a new one."""
     heir, length = _heir_of_the_broken(fault), _broken_s(fault)
     if heir is None or length is None or not _worst_outage(fault):
         return ""
@@ -214,7 +214,7 @@ def _no_failover(fault: Fault, impact: Impact) -> str:
 
 
 def _failover(fault: Fault, impact: Impact) -> str:
-    """That there was no new primary where one was wanted, or for how long there were two."""
+    """Say that no new primary came where one was needed, or for how long there were two."""
     sentences, overlap = [], fault.number("primary_overlap")
     if line := _no_failover(fault, impact):
         sentences.append(f"{line[0].upper()}{line[1:]}.")
@@ -225,13 +225,13 @@ def _failover(fault: Fault, impact: Impact) -> str:
 
 
 def _heir_of_the_broken(fault: Fault) -> Succession | None:
-    """Who followed the node that was broken; None where that was not a primary."""
+    """Return who followed the broken node; None where that was not a primary."""
     broken = {event.node for event in fault.events if event.type == "break"}
     return next((each for each in fault.successions if each.before in broken), None)
 
 
 def _broken_s(fault: Fault) -> float | None:
-    """How long the fault lasted, from its first effect to the first mend's."""
+    """Return how long the fault lasted, from its first effect to the first mend's."""
     mends = [e.effective for e in fault.events if e.type == "mend" and e.effective is not None]
     if fault.effective is None or not mends:
         return None
@@ -239,7 +239,7 @@ def _broken_s(fault: Fault) -> float | None:
 
 
 def _worst_outage(fault: Fault) -> float:
-    """The longest time in which all reads, or all writes, were not served; of one lane, too."""
+    """Return the longest time without any read or any write, in all or in one lane."""
     whole = [fault.number("longest_blackout", scope) for scope in ("total", "read", "write")]
     return max(each or 0.0 for each in (*whole, fault.number("partial_outage")))
 
