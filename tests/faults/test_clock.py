@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests import kill_harness
+from tests.own_lab import own_lab
 from tests.waiting import await_true
 
 from brownout.base.errors import Refused
@@ -28,11 +29,8 @@ pytestmark = [
 
 @pytest.fixture
 def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
-    monkeypatch.setenv("BROWNOUT_LAB_DIR", str(tmp_path / "lab"))
-    try:
-        yield lab.up(NAME)
-    finally:
-        lab.down(NAME)
+    with own_lab(NAME, tmp_path / "lab", monkeypatch) as own:
+        yield own
 
 
 def test_a_primary_tells_a_wrong_time_until_the_undo_and_lab_up_sets_it_right_too(

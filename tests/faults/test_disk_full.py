@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests import kill_harness
+from tests.own_lab import own_lab
 from tests.waiting import await_true, await_whole
 
 from brownout.base.errors import Refused
@@ -30,12 +31,8 @@ pytestmark = [
 
 @pytest.fixture
 def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
-    monkeypatch.setenv("BROWNOUT_LAB_DIR", str(tmp_path / "lab"))
-    try:
-        yield lab.up(NAME)
-    finally:
-        lab.down(NAME)
-        assert file_systems.left(labs.directory(NAME)) == []
+    with own_lab(NAME, tmp_path / "lab", monkeypatch) as own:
+        yield own
 
 
 def test_the_full_disk_of_a_leader_is_freed_and_the_leader_started_if_it_ended(

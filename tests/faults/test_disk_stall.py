@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.own_lab import own_lab
 
 from brownout.base.errors import Refused
 from brownout.databases.adapter import Adapter
@@ -28,12 +29,8 @@ pytestmark = [
 
 @pytest.fixture
 def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
-    monkeypatch.setenv("BROWNOUT_LAB_DIR", str(tmp_path / "lab"))
-    try:
-        yield lab.up(NAME)
-    finally:
-        lab.down(NAME)
-        assert file_systems.left(labs.directory(NAME)) == []
+    with own_lab(NAME, tmp_path / "lab", monkeypatch) as own:
+        yield own
 
 
 def test_the_stalled_disk_of_a_leader_is_given_back_by_the_record_of_a_run_that_died(

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.own_lab import own_lab
 from tests.waiting import await_true
 
-from brownout.infra import lab
 from brownout.inventory.model import Cluster, Node, ProcessSpec
 from brownout.machine import server_directory
 from brownout.machine.commands import LocalRunner
@@ -29,12 +29,8 @@ GENTLY += ",data.keys=500"
 @pytest.fixture
 def lab_sync(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
     """A lab whose commits wait for a replica, for one test."""
-    monkeypatch.setenv("BROWNOUT_LAB_DIR", str(tmp_path / "lab"))
-    monkeypatch.delenv("BROWNOUT_CLUSTERS", raising=False)
-    try:
-        yield lab.up("lab-postgresql-sync")
-    finally:
-        lab.down("lab-postgresql-sync")
+    with own_lab("lab-postgresql-sync", tmp_path / "lab", monkeypatch) as own:
+        yield own
 
 
 def primary_of(load: Running) -> Node:

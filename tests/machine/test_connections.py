@@ -80,6 +80,15 @@ def test_a_server_that_has_room_for_fewer_is_held_by_those() -> None:
         server.close()
 
 
+def test_a_node_that_refuses_connections_is_not_held() -> None:
+    with socket.socket() as bound:  # and not listening
+        bound.bind(("127.0.0.1", 0))
+        node = Node(name="n1", address=f"127.0.0.1:{bound.getsockname()[1]}")
+        with pytest.raises(HostError, match="0 are open"):
+            connections.hold(node, 5)
+    assert connections.open_to(node) == 0
+
+
 def test_a_server_that_closes_all_is_not_held() -> None:
     server = Server(room=0)
     try:

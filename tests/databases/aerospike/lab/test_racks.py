@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.own_lab import own_lab
 
 from brownout.base.errors import Unsupported
 from brownout.databases.aerospike.adapter import AerospikeAdapter
@@ -16,12 +17,8 @@ NAME = "lab-aerospike-racks"
 @pytest.fixture
 def racks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
     monkeypatch.setenv("BROWNOUT_ASD", "stand-in")
-    monkeypatch.setenv("BROWNOUT_LAB_DIR", str(tmp_path))
-    monkeypatch.delenv("BROWNOUT_CLUSTERS", raising=False)
-    try:
-        yield lab.up(NAME)
-    finally:
-        lab.down(NAME)
+    with own_lab(NAME, tmp_path, monkeypatch) as own:
+        yield own
 
 
 def test_a_rack_of_the_inventory_is_one_of_the_servers(racks: Cluster) -> None:

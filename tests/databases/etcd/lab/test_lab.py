@@ -2,11 +2,11 @@
 
 import shutil
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+from tests.own_lab import own_lab
 from tests.waiting import await_true, await_whole
 
 from brownout.base.errors import ClusterError, Refused
@@ -26,17 +26,6 @@ from brownout.run.events import EventLog, read_events
 from brownout.session.leaderless import await_no_primary
 
 pytestmark = pytest.mark.live
-
-
-@contextmanager
-def own(name: str, where: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
-    """A lab for one test, which may leave it in any condition."""
-    monkeypatch.setenv("BROWNOUT_LAB_DIR", str(where))
-    monkeypatch.delenv("BROWNOUT_CLUSTERS", raising=False)
-    try:
-        yield lab.up(name)
-    finally:
-        lab.down(name)
 
 
 def test_a_lab_is_whole_and_says_what_it_is(lab_etcd: Cluster) -> None:
@@ -122,7 +111,10 @@ def test_a_wiped_member_comes_back_as_a_new_one_with_all_data(lab_etcd: Cluster)
 def test_a_member_with_its_log_in_its_data_directory_is_wiped_once_and_healed_half_way(
     place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with own("lab-etcd", tmp_path / "lab", monkeypatch) as cluster, EtcdAdapter(cluster) as adapter:
+    with (
+        own_lab("lab-etcd", tmp_path / "lab", monkeypatch) as cluster,
+        EtcdAdapter(cluster) as adapter,
+    ):
         (node,) = adapter.targets("role=follower", 1)[:1]
         host, (data,) = host_for(node), adapter.data_directories(node)
         host.stop("clean")
@@ -172,7 +164,7 @@ def test_without_a_quorum_no_member_leads_and_with_one_again_all_is_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with (
-        own("lab-etcd-majority", tmp_path, monkeypatch) as cluster,
+        own_lab("lab-etcd-majority", tmp_path, monkeypatch) as cluster,
         EtcdAdapter(cluster) as adapter,
     ):
         gone = adapter.targets("role=follower", 1)
@@ -195,7 +187,7 @@ def test_without_a_quorum_no_member_leads_and_with_one_again_all_is_whole(
 def test_a_secured_lab_serves_who_has_a_certificate_and_nobody_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with own("lab-etcd-secure", tmp_path, monkeypatch) as cluster:
+    with own_lab("lab-etcd-secure", tmp_path, monkeypatch) as cluster:
         with EtcdAdapter(cluster) as adapter:
             assert still_unmet(adapter, "whole") == []
             assert adapter.load_spec()["connection"]["tls"]["enabled"]
@@ -215,7 +207,7 @@ def test_members_that_know_users_are_asked_by_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with (
-        own("lab-etcd", tmp_path, monkeypatch) as cluster,
+        own_lab("lab-etcd", tmp_path, monkeypatch) as cluster,
         closing(Link(cluster.nodes[0], Access(), 5.0)) as link,
         closing(Link(cluster.nodes[1], Access(None, "root", "wr0ng"), 5.0)) as wrong,
         closing(Link(cluster.nodes[1], Access(None, "root", "r00t"), 5.0)) as right,

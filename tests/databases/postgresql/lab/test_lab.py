@@ -3,11 +3,11 @@
 import os
 import shutil
 import signal
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+from tests.own_lab import own_lab
 from tests.waiting import await_true, await_whole, state_of
 from tests.wording import naming
 
@@ -26,17 +26,6 @@ from brownout.machine.commands import LocalRunner
 from brownout.machine.host import host_for
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(600)]
-
-
-@contextmanager
-def own(name: str, where: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
-    """A lab for one test, which may leave it in any condition."""
-    monkeypatch.setenv("BROWNOUT_LAB_DIR", str(where))
-    monkeypatch.delenv("BROWNOUT_CLUSTERS", raising=False)
-    try:
-        yield lab.up(name)
-    finally:
-        lab.down(name)
 
 
 def claims(adapter: PostgresqlAdapter) -> dict[str, tuple[bool, str]]:
@@ -206,7 +195,7 @@ def test_a_lab_without_its_store_and_with_a_wiped_member_is_mended(
 def test_a_secured_lab_serves_who_has_its_password_and_nobody_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with own("lab-postgresql-secure", tmp_path, monkeypatch) as cluster:
+    with own_lab("lab-postgresql-secure", tmp_path, monkeypatch) as cluster:
         with PostgresqlAdapter(cluster) as adapter:
             assert still_unmet(adapter, "whole") == []
             (primary,) = adapter.targets("primary", 1)
@@ -240,7 +229,7 @@ def test_a_synchronous_lab_has_a_replica_that_commits_wait_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with (
-        own("lab-postgresql-sync", tmp_path, monkeypatch) as cluster,
+        own_lab("lab-postgresql-sync", tmp_path, monkeypatch) as cluster,
         PostgresqlAdapter(cluster) as adapter,
     ):
         (primary,) = adapter.targets("primary", 1)

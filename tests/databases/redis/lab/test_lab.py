@@ -1,10 +1,10 @@
 """Labs of Redis Cluster: real nodes that lose a master, and their data."""
 
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+from tests.own_lab import own_lab
 from tests.waiting import await_true, await_whole
 
 from brownout.base.errors import ClusterError
@@ -19,17 +19,6 @@ from brownout.databases.start import start
 from brownout.infra import lab
 from brownout.inventory.model import Cluster, Node
 from brownout.machine.host import host_for
-
-
-@contextmanager
-def own(name: str, where: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
-    """A lab for one test, which may leave it in any condition."""
-    monkeypatch.setenv("BROWNOUT_LAB_DIR", str(where))
-    monkeypatch.delenv("BROWNOUT_CLUSTERS", raising=False)
-    try:
-        yield lab.up(name)
-    finally:
-        lab.down(name)
 
 
 def ask(node: Node, *words: str) -> object:
@@ -134,7 +123,7 @@ def test_a_lab_with_a_wiped_node_is_mended(lab_redis: Cluster) -> None:
 def test_a_secured_lab_serves_who_has_a_certificate_and_a_password_and_nobody_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with own("lab-redis-secure", tmp_path, monkeypatch) as cluster:
+    with own_lab("lab-redis-secure", tmp_path, monkeypatch) as cluster:
         with RedisAdapter(cluster) as adapter:
             await_whole(adapter)
             spec = adapter.load_spec()["connection"]
