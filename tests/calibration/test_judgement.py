@@ -101,6 +101,15 @@ def test_a_machine_that_stood_still_in_the_baseline_hides_dips_from_throughput()
     assert row("edges", replace(stalled, dips=[])).state == "out"
 
 
+def test_a_short_bucket_of_a_late_generator_moves_an_edge_by_throughput() -> None:
+    moved = found(throughput_dips=[(10.0, 12.6)])
+    assert row("edges_by_throughput", replace(moved, stall_s=0.004)).state == "out"
+    assert row("edges_by_throughput", replace(moved, stall_s=0.02)).state == "unmeasured"
+    further = replace(moved, throughput_dips=[(10.0, 13.5)], stall_s=0.02)
+    assert row("edges_by_throughput", further).state == "out"
+    assert row("edges", replace(moved, dips=[(10.0, 12.6)], stall_s=0.02)).state == "out"
+
+
 def test_nothing_measured_is_never_a_success() -> None:
     assert outcome([]) == 2
     rows = [*judge(truth(), PLACED, found()), *not_measured(PLACED, "starved")]

@@ -17,6 +17,7 @@ from brownout.calibration.layout import Placed
 from brownout.calibration.scenario import Setup
 from brownout.calibration.truth import Truth
 from brownout.measure.unit import OPERATIONS, RATIO, SECONDS, WRITES, Unit
+from brownout.run.table import BUCKETS_PER_S
 
 __all__ = ["Row", "State", "judge", "not_measured", "outcome"]
 
@@ -33,6 +34,9 @@ THETA_MIN = 0.05
 MOST_STALL_S = 0.1
 #: So much standing still looks like a dip of 5 % to throughput, half of it at either end.
 DIP_STALL_S = 0.025
+#: So much takes 5 % of one bucket, and a sharp edge is the last bucket that lacks so many, at most
+#: one mean of 1 s away.
+BUCKET_STALL_S, MEAN_S = THETA_MIN / BUCKETS_PER_S, 1.0
 #: What is under way when an effect begins or ends: it is born before and hit after.
 UNDER_WAY_S = 0.005
 #: Rounding of times in the files.
@@ -125,8 +129,14 @@ def _edges_by_throughput(case: _Case, figure: str) -> Row:
     if depth <= theta + case.setup.noise + POINT:
         note = f"a drop of {100 * depth:.1f} % is within the noise of {100 * theta:.1f} %"
         return replace(row, error=None, state="untold", note=note)
-    stood = max(case.stall_s if row.error is None else 0.0, case.measured.base_stall_s)
-    if row.state == "out" and stood > DIP_STALL_S:
+    by_a_bucket = row.error is not None and sharp and abs(row.error) <= MEAN_S + wanted
+    stalls = [
+        (case.measured.base_stall_s, DIP_STALL_S),
+        (case.stall_s if row.error is None else 0.0, DIP_STALL_S),
+        (case.stall_s if by_a_bucket else 0.0, BUCKET_STALL_S),
+    ]
+    stood = max((stall for stall, enough in stalls if stall > enough), default=0.0)
+    if row.state == "out" and stood:
         note = (
             f"the machine stood still for {1000 * stood:.0f} ms, which throughput takes for noise"
         )
