@@ -41,8 +41,10 @@ def test_a_known_capacity_is_found_within_a_few_percent(target: Any, tmp_path: P
     found = Hunt("whole", settings, kept, steps_on(target, tmp_path).make, said.append).run()
     assert found.rate is not None
     assert 0.93 * CAPACITY <= found.rate <= 1.05 * CAPACITY
+    assert found.confirmed
+    # Only a step for which the generator was late may leave open what lies above.
     late = any(step.verdict == "limited" for step in said)
-    assert (found.bound, found.confirmed) == ("at least" if late else "exact", True)
+    assert found.bound == "exact" or (late and found.bound == "at least")
     assert kept.read() == said
     assert search_after(settings, kept.read(), "whole").next() is None
 
