@@ -120,6 +120,47 @@ def test_what_is_not_named_is_not_guessed(home: Path) -> None:
         directories(node(home, text, ITSELF))
 
 
+def tarball(home: Path, script: str) -> Node:
+    """Return a node of a tarball whose cassandra.yaml names no directory."""
+    for name in ("data/data/system", "data/commitlog", "data/hints", "conf", "bin"):
+        (home / name).mkdir(parents=True)
+    (home / "data" / "saved_caches").mkdir()
+    (home / "bin" / "cassandra.in.sh").write_text(script, encoding="utf-8")
+    lines = [line for line in yaml(home).splitlines() if "_director" not in line]
+    one = node(home, "\n".join(lines), ITSELF)
+    (home / "cassandra.yaml").rename(home / "conf" / "cassandra.yaml")
+    assert one.host is not None
+    host = one.host.model_copy(update={"config_file": home / "conf" / "cassandra.yaml"})
+    return one.model_copy(update={"host": host})
+
+
+@pytest.mark.parametrize("value", ['"$CASSANDRA_HOME/data"', "${CASSANDRA_HOME}/data"])
+def test_what_a_tarballs_file_does_not_name_is_where_its_start_script_says(
+    value: str, tmp_path: Path
+) -> None:
+    home = tmp_path / "cassandra"
+    script = f"#cassandra_storagedir=/no\ncassandra_storagedir={value}\n"
+    wanted = [home / "data" / name for name in ("data", "commitlog", "hints", "saved_caches")]
+    assert directories(tarball(home, script)) == wanted
+
+
+@pytest.mark.parametrize("value", ['"${STORAGE:-/data}"', "`pwd`/data", '""'])
+def test_a_start_script_that_decides_by_its_environment_is_not_believed(
+    value: str, tmp_path: Path
+) -> None:
+    one = tarball(tmp_path / "n1", f"cassandra_storagedir={value}\n")
+    with pytest.raises(Refused, match="does not name data_file_directories"):
+        directories(one)
+
+
+def test_a_start_script_and_options_that_differ_are_refused(tmp_path: Path) -> None:
+    one = tarball(tmp_path / "n1", 'cassandra_storagedir="$CASSANDRA_HOME/data"\n')
+    options = tmp_path / "n1" / "conf" / "jvm-server.options"
+    options.write_text(f"{ITSELF}\n-Dcassandra.storagedir=/srv/cassandra\n")
+    with pytest.raises(Refused, match=naming("/srv/cassandra", "cassandra.in.sh")):
+        directories(one)
+
+
 def test_what_somebody_else_left_is_not_wiped_unless_the_wipe_has_begun(home: Path) -> None:
     (home / "commitlog" / "CommitLog-7-1.log").unlink()
     (home / "commitlog" / "thesis.doc").touch()

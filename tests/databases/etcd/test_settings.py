@@ -1,12 +1,14 @@
-"""A member's own configuration: flags, a YAML file, or a file of variables."""
+"""A member's own configuration: flags, a YAML file, a manifest, a unit, or variables."""
 
 from pathlib import Path
 from typing import cast
 
 import pytest
 
-from brownout.base.errors import HostError
-from brownout.databases.etcd.settings import in_command, in_file, living_settings
+from brownout.base.errors import HostError, Refused
+from brownout.databases.etcd.settings import in_command, in_file, living_settings, own_settings
+from brownout.databases.etcd.storage import directories
+from brownout.inventory.model import HostSpec, Node
 from brownout.machine.footprint import Footprint
 from brownout.machine.host import Host
 
@@ -48,18 +50,81 @@ def test_a_file_is_yaml_or_variables(text: str) -> None:
     assert in_file(text) == {"data-dir": "/d", "name": "n1"}
 
 
+def settings_of(text: str, **files: str) -> dict[str, str]:
+    """Return what a node's own settings are whose inventory names a file with this text."""
+    host = HostSpec(kind="ssh", config_file=Path("/c"), command=())
+    named = {"/c": text, **{f"/{name}": content for name, content in files.items()}}
+    own = own_settings(Node(name="n1", address="n1:1", host=host), cast(Host, Machine(named)))
+    return dict(own)
+
+
+class Machine:
+    """A machine with these files and no directory that could be listed."""
+
+    def __init__(self, files: dict[str, str]) -> None:
+        self.files = files
+
+    def read_text(self, path: Path) -> str:
+        """Return one of them."""
+        if str(path) not in self.files:
+            raise HostError(f"`{path}`: no such file")
+        return self.files[str(path)]
+
+    def entries(self, directory: Path) -> list[str]:
+        """Find nothing."""
+        raise HostError(f"`{directory}`: no such directory")
+
+
 @pytest.mark.parametrize(
     "text",
     [
         "kind: Pod\nspec:\n  containers:\n  - {name: x}\n"
         "  - {name: etcd, command: [etcd, --data-dir=/d], args: [--name, n1]}\n",
+        "kind: Pod\nspec: {containers: [{name: etcd, command: [etcd, '--name=$(WHO)'], env: ["
+        "{name: WHO, value: n1}, {name: ETCD_DATA_DIR, value: /d}]}]}\n",
         "[Service]\nEnvironment=ETCD_NAME=n1\nExecStart=/usr/bin/etcd \\\n  --data-dir /d\n",
+        "[Service]\nType=notify\nEnvironmentFile=-/env\nExecStart=/usr/bin/etcd --name ${WHO}\n",
         "ETCD_LOG='odd\nETCD_DATA_DIR=/d  # here\nETCD_NAME=n1\n",
+        "ETCD_CONFIG_FILE=/yaml\nETCD_DATA_DIR=/does-not-count\n",
     ],
 )
-def test_a_manifest_a_unit_and_a_file_with_an_odd_quote_are_read(text: str) -> None:
-    found = in_file(text)
+def test_a_manifest_a_unit_and_a_file_of_variables_are_read(text: str) -> None:
+    found = settings_of(text, env="ETCD_DATA_DIR=/d\nWHO=n1\n", yaml="data-dir: /d\nname: n1\n")
     assert {name: found[name] for name in ("data-dir", "name")} == {"data-dir": "/d", "name": "n1"}
+
+
+MANIFEST = """\
+kind: Pod
+spec:
+  containers:
+  - name: etcd
+    command: [etcd, --data-dir=/var/lib/etcd/member-data]
+    volumeMounts:
+    - {name: pki, mountPath: /etc/pki}
+    - {name: data, mountPath: /var/lib/etcd}
+  volumes:
+  - {name: data, VOLUME}
+  - {name: pki, hostPath: {path: /etc/kubernetes/pki}}
+"""
+
+
+def test_a_manifests_directory_is_the_one_of_the_machine() -> None:
+    text = MANIFEST.replace("VOLUME", "hostPath: {path: /mnt/ssd}")
+    assert settings_of(text)["data-dir"] == "/mnt/ssd/member-data"
+
+
+@pytest.mark.parametrize("volume", ["emptyDir: {}", "persistentVolumeClaim: {claimName: c}"])
+def test_a_manifest_that_keeps_data_elsewhere_is_refused(volume: str) -> None:
+    with pytest.raises(Refused, match="on no directory of the machine"):
+        settings_of(MANIFEST.replace("VOLUME", volume))
+    with pytest.raises(Refused, match="on no directory of the machine"):
+        settings_of(MANIFEST.replace("mountPath: /var/lib/etcd", "mountPath: /else"))
+
+
+def test_a_directory_that_systemd_or_a_shell_fills_in_is_not_known() -> None:
+    own = settings_of("[Service]\nExecStart=/usr/bin/etcd --data-dir=/var/lib/%i\n")
+    with pytest.raises(Refused, match="/var/lib/%i"):
+        directories(Node(name="n1", address="n1:1"), own)
 
 
 @pytest.mark.parametrize(

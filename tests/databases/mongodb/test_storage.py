@@ -78,6 +78,18 @@ def test_the_file_may_be_named_by_the_command_alone(tmp_path: Path) -> None:
     assert directories(one) == [data]
 
 
+def test_a_unit_may_name_the_file_or_the_directory(tmp_path: Path) -> None:
+    data = storage(tmp_path)
+    one = node(tmp_path, "n1", data)
+    assert one.host is not None
+    unit = tmp_path / "mongod.service"
+    host = one.host.model_copy(update={"config_file": unit})
+    of = one.model_copy(update={"host": host})
+    for option in (f"-f{tmp_path}/n1/mongod.conf", f"--dbpath {data}"):
+        unit.write_text(f'[Service]\nEnvironment="O={option}"\nExecStart=/usr/bin/mongod $O\n')
+        assert directories(of) == [data]
+
+
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Refused, match=r"data directory is not known: .*mongod\.conf` cannot be"):
         directories(node(tmp_path, "n1", None))

@@ -9,7 +9,8 @@ from tests.wording import naming
 from brownout.base.errors import Refused
 from brownout.databases.adapter import adapter_for
 from brownout.databases.lab.ports import reserve_ports
-from brownout.databases.postgresql.settings import VARIABLE, living_directory
+from brownout.databases.postgresql.settings import VARIABLE, living_directory, own_settings
+from brownout.databases.postgresql.storage import directory as directory_of
 from brownout.inventory.model import Cluster, Node, ProcessSpec
 from brownout.machine.footprint import Footprint
 from brownout.machine.host import host_for
@@ -103,6 +104,50 @@ def test_a_directory_of_files_is_read_in_the_order_of_their_names(tmp_path: Path
     assert one.host is not None
     host = one.host.model_copy(update={"config_file": parts, "server_directory": data})
     assert directories(one.model_copy(update={"host": host})) == [data]
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("PATRONI_SCOPE=c\nPATRONI_POSTGRESQL_DATA_DIR=/env\n", "/env"),
+        ("export PATRONI_CONFIGURATION='postgresql: {data_dir: /whole}'\n", "/whole"),
+        ("[Service]\nExecStart=/usr/bin/patroni FILE\n", "/file"),
+        ("[Service]\nExecStart=/usr/bin/python3 /usr/bin/patroni --x DIRECTORY\n", "/file"),
+        (
+            "[Service]\nEnvironment=PATRONI_POSTGRESQL_DATA_DIR=/env\nExecStart=patroni FILE\n",
+            "/env",
+        ),
+        (
+            "[Service]\nExecStart=/usr/bin/env PATRONI_POSTGRESQL_DATA_DIR=/env patroni FILE\n",
+            "/env",
+        ),
+        ("[Service]\nEnvironmentFile=ENV\nExecStart=/usr/bin/patroni $CONF\n", "/file"),
+    ],
+)
+def test_a_unit_and_variables_say_what_patroni_reads(
+    text: str, wanted: str, tmp_path: Path
+) -> None:
+    (tmp_path / "parts").mkdir()
+    file = tmp_path / "parts" / "patroni.yml"
+    file.write_text("scope: c\npostgresql: {data_dir: /file}\n")
+    (tmp_path / "env").write_text(f"CONF={file}\n")
+    named = {"FILE": str(file), "DIRECTORY": str(file.parent), "ENV": str(tmp_path / "env")}
+    for name, path in named.items():
+        text = text.replace(name, path) if f" {name}\n" in text or f"={name}\n" in text else text
+    config = tmp_path / "patroni"
+    config.write_text(text)
+    host = ProcessSpec(pid_file=tmp_path / "pid", command=("systemctl",), config_file=config)
+    one = Node(name="n1", address="127.0.0.1:1", host=host)
+    assert own_settings(one, host_for(one))["postgresql"]["data_dir"] == wanted
+
+
+def test_a_value_that_a_later_file_takes_away_is_not_known(tmp_path: Path) -> None:
+    (tmp_path / "a.yml").write_text("postgresql: {data_dir: /a}\n")
+    (tmp_path / "b.yml").write_text("postgresql: {data_dir: null}\n")
+    host = ProcessSpec(pid_file=tmp_path / "pid", command=("patroni",), config_file=tmp_path)
+    one = Node(name="n1", address="127.0.0.1:1", host=host)
+    with pytest.raises(Refused, match="wanted an absolute path"):
+        directory_of(one, own_settings(one, host_for(one)))
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,12 @@ from brownout.databases.access import by_password, load_spec
 from brownout.databases.adapter import Milestone, MilestoneState, Support
 from brownout.databases.cassandra import choice, copies, milestones, storage
 from brownout.databases.cassandra.link import LOGIN, CommandFailed, Link
-from brownout.databases.cassandra.settings import living_settings, own_settings, properties
+from brownout.databases.cassandra.settings import (
+    living_settings,
+    own_settings,
+    properties,
+    storagedir,
+)
 from brownout.databases.cassandra.view import View, look
 from brownout.databases.node_answers import Asking
 from brownout.databases.places import Places, Unnamed
@@ -162,7 +167,7 @@ class CassandraAdapter(Asking[Link, View]):
         def configured() -> list[Path]:
             if unnamed is not None:
                 raise unnamed
-            return _directories(node, settings, given)
+            return storage.directories(node, settings, storagedir(node, host, given))
 
         living = self._living(node, settings, footprint)
         directories = self._places.agreed(node, host, configured, living, footprint)
@@ -173,8 +178,8 @@ class CassandraAdapter(Asking[Link, View]):
             node,
             directories,
             self._cluster.nodes,
-            lambda other, its: _directories(
-                other, own_settings(other, its), properties(other, its)
+            lambda other, its: storage.directories(
+                other, own_settings(other, its), storagedir(other, its, properties(other, its))
             ),
         )
         return directories
@@ -229,12 +234,6 @@ class CassandraAdapter(Asking[Link, View]):
                 continue
             self._settle_s = _settles_in({str(row["name"]): str(row["value"]) for row in rows})
         return _settles_in({}) if self._settle_s is None else self._settle_s
-
-
-def _directories(node: Node, settings: Mapping[str, Any], given: Mapping[str, str]) -> list[Path]:
-    """Return the directories of a configuration; a `storagedir` with a variable is not known."""
-    storagedir = given.get("storagedir", "")
-    return storage.directories(node, settings, "" if "$" in storagedir else storagedir)
 
 
 def _settles_in(settings: Mapping[str, str]) -> float:

@@ -16,12 +16,14 @@ from brownout.databases.places import Unnamed
 from brownout.inventory.model import Node
 from brownout.machine.host import Host
 
-__all__ = ["living_settings", "own_settings", "properties", "properties_in"]
+__all__ = ["living_settings", "own_settings", "properties", "properties_in", "storagedir"]
 
 _BESIDE = (
     *("jvm-server.options", "jvm11-server.options", "jvm17-server.options"),
     *("jvm.options", "cassandra-env.sh"),
 )
+_STORAGEDIR = re.compile(r"^\s*cassandra_storagedir=(\S+)", re.MULTILINE)
+_HOME = re.compile(r"\$(CASSANDRA_HOME\b|\{CASSANDRA_HOME\})")
 _PROPERTY = re.compile(r"-Dcassandra\.([\w.-]+)=([^\s\"']*)")
 
 
@@ -63,6 +65,34 @@ def properties(node: Node, host: Host) -> Mapping[str, str]:
     config = node.host.config_file if node.host else None
     beside = [config.parent / name for name in _BESIDE] if config is not None else []
     return _properties_of(host, command, beside)
+
+
+def storagedir(node: Node, host: Host, given: Mapping[str, str]) -> str:
+    """Return where the node keeps what its cassandra.yaml does not name; empty if not known.
+
+    That is a property of its JVM (`given`), which its start script sets. In a tarball the script
+    `bin/cassandra.in.sh` beside `conf/cassandra.yaml` has it, as `$CASSANDRA_HOME/data`. Raises
+    `Unnamed` where the two differ.
+    """
+    named = given.get("storagedir", "")
+    config = node.host.config_file if node.host else None
+    own = properties_in("\n".join(node.host.command if node.host else ())).get("storagedir")
+    home = config.parent.parent if config is not None and config.parent.name == "conf" else None
+    try:
+        text = host.read_text(home / "bin" / "cassandra.in.sh") if home and not own else ""
+    except HostError:
+        text = ""
+    of_script = [match[1].strip("\"'") for match in _STORAGEDIR.finditer(text)][-1:]
+    at = [_HOME.sub(lambda _: str(home), path) for path in of_script]
+    known = {path for path in (named, *at) if path}
+    if len(known) > 1:
+        raise Unnamed(
+            f"node `{node.name}`: its data directories are not known: its JVM's properties have "
+            f"`cassandra.storagedir` {named!r}, its cassandra.in.sh has {at[0]!r}",
+            "name all directories in its cassandra.yaml",
+        )
+    path = next(iter(known), "")
+    return "" if "$" in path or "`" in path else path
 
 
 def _properties_of(

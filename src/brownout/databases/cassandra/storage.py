@@ -45,10 +45,11 @@ def directories(node: Node, settings: Mapping[str, Any], storagedir: str = "") -
     relative = [str(path) for path in paths if not path.is_absolute()]
     if missing or relative:
         what = f"does not name {', '.join(missing)}" if missing else f"names {', '.join(relative)}"
+        script = "; without them its start script decides (only bin/cassandra.in.sh is read)"
         raise Unnamed(
             f"node `{node.name}`: its data directories are not known: its cassandra.yaml {what}, "
             "wanted absolute paths",
-            "set them to what they are",
+            f"set them to what they are{script if missing else ''}",
         )
     return paths
 

@@ -5,8 +5,8 @@ one YAML file alone. Packages keep the variables in a file, as Debian in /etc/de
 keep the command, as kubeadm in a pod's manifest and systemd in a unit.
 """
 
-import shlex
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import yaml
 
 from brownout.base.errors import HostError
 from brownout.databases.places import Unnamed
+from brownout.databases.units import started_by, variables_in
 from brownout.inventory.model import Node
 from brownout.machine.footprint import Footprint
 from brownout.machine.host import Host
@@ -29,27 +30,34 @@ VARIABLES = tuple(
     )
 )
 _PLACES = ("data-dir", "wal-dir")
+_OF_POD = re.compile(r"\$\((\w+)\)")
 
 
 def own_settings(node: Node, host: Host) -> Mapping[str, str]:
     """Return what the node's command and configuration file set: `{"data-dir": "/var/lib/etcd"}`.
 
-    A file that the command names counts alone; else flags win over variables. Raises `Unnamed` if
-    the file cannot be read.
+    A file of settings that the command, or a variable, names counts alone; else flags win over
+    variables. Raises `Unnamed` if a file cannot be read.
     """
-    command = node.host.command if node.host else ()
-    flags = in_command(command)
-    named = flags.get("config-file")
-    file = Path(named) if named else node.host.config_file if node.host else None
-    if file is None:
-        return flags
+    settings = in_command(node.host.command if node.host else ())
+    file = node.host.config_file if node.host else None
     try:
-        text = host.read_text(file)
+        if file is not None and "config-file" not in settings:
+            settings = _read(host, file) | settings
+        named = settings.get("config-file")
+        return in_file(host.read_text(Path(named))) if named else settings
     except HostError as error:
         raise Unnamed(
             f"node `{node.name}`: its configuration is not known: {error.message}"
         ) from error
-    return in_file(text) if named else {**in_file(text), **flags}
+
+
+def _read(host: Host, file: Path) -> dict[str, str]:
+    text = host.read_text(file)
+    start = started_by(host, file, text)
+    if start is None:
+        return in_file(text)
+    return _variables(start.variables) | in_command(start.command)
 
 
 def living_settings(host: Host, footprint: Footprint) -> Mapping[str, str]:
@@ -92,25 +100,19 @@ def in_command(command: Sequence[str]) -> dict[str, str]:
 
 
 def in_file(text: str) -> dict[str, str]:
-    """Return the settings of a YAML file, of a pod's manifest, of a unit, or of variables."""
+    """Return the settings of a YAML file, of a pod's manifest, or of variables.
+
+    Raises `HostError` for a manifest whose directories are not those of the machine.
+    """
     try:
         data = yaml.safe_load(text)
     except yaml.YAMLError:
         data = None
     if isinstance(data, Mapping):
         if data.get("kind") == "Pod":
-            return in_command(_command_of(data))
+            return _of_pod(data)
         return {str(name): str(value) for name, value in data.items() if value is not None}
-    variables, command = dict[str, str](), list[str]()
-    for line in text.replace("\\\n", " ").splitlines():
-        name, is_one, value = line.strip().removeprefix("export ").partition("=")
-        if is_one and name.startswith("ETCD_"):
-            variables[name] = "".join(_words(value))
-        elif name == "Environment":
-            variables |= dict(word.split("=", 1) for word in _words(value) if "=" in word)
-        elif name == "ExecStart":
-            command = _words(value)
-    return _variables(variables) | in_command(command)
+    return _variables(variables_in(text))
 
 
 def _variables(variables: Mapping[str, str]) -> dict[str, str]:
@@ -122,18 +124,50 @@ def _variables(variables: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _command_of(pod: Mapping[str, Any]) -> list[str]:
-    """Return the command and arguments of the container in a manifest that runs etcd."""
-    for container in (pod.get("spec") or {}).get("containers") or ():
+def _of_pod(pod: Mapping[str, Any]) -> dict[str, str]:
+    """Return the settings of the container in a manifest that runs etcd, as the machine has them.
+
+    Its directories are those of the machine that are mounted there.
+    """
+    spec = pod.get("spec") or {}
+    for container in spec.get("containers") or ():
         words = [*(container.get("command") or ()), *(container.get("args") or ())]
-        if any("etcd" in str(word) for word in words[:1]) or container.get("name") == "etcd":
-            return list(map(str, words))
-    return []
+        if container.get("name") == "etcd" or any("etcd" in str(word) for word in words[:1]):
+            settings = _of_container(container, list(map(str, words)))
+            mounts = list(_mounts(spec, container))
+            places = {name: settings[name] for name in _PLACES if name in settings}
+            return settings | {name: _on_machine(at, mounts) for name, at in places.items()}
+    return {}
 
 
-def _words(text: str) -> list[str]:
-    """Return the words of a line as a shell has them; a quote that does not end is a letter."""
-    try:
-        return shlex.split(text, comments=True)
-    except ValueError:
-        return text.split()
+def _of_container(container: Mapping[str, Any], words: Sequence[str]) -> dict[str, str]:
+    """Return its settings; the kubelet puts its variables in place of `$(NAME)`."""
+    pairs = [(one.get("name"), one.get("value")) for one in container.get("env") or ()]
+    variables = {str(name): str(value) for name, value in pairs if value is not None}
+    filled = [_OF_POD.sub(lambda it: variables.get(it[1], it[0]), word) for word in words]
+    return _variables(variables) | in_command(filled)
+
+
+def _mounts(spec: Mapping[str, Any], container: Mapping[str, Any]) -> Iterator[tuple[Path, Path]]:
+    """Yield where in the container each directory of the machine is, the innermost first."""
+    volumes = {one.get("name"): one for one in spec.get("volumes") or ()}
+    mounts = sorted(container.get("volumeMounts") or (), key=lambda it: -len(str(it["mountPath"])))
+    for mount in mounts:
+        on_machine = (volumes.get(mount.get("name")) or {}).get("hostPath") or {}
+        path = on_machine.get("path")
+        yield (
+            Path(str(mount["mountPath"])),
+            Path(str(path), mount.get("subPath") or "") if path else Path(),
+        )
+
+
+def _on_machine(path: str, mounts: Sequence[tuple[Path, Path]]) -> str:
+    for inside, outside in mounts:
+        if Path(path).is_relative_to(inside):
+            if outside.is_absolute():
+                return str(outside / Path(path).relative_to(inside))
+            break
+    else:
+        if not mounts:
+            return path
+    raise HostError(f"its manifest keeps `{path}` on no directory of the machine (`hostPath`)")

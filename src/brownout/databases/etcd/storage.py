@@ -21,13 +21,18 @@ def directories(node: Node, settings: Mapping[str, str]) -> list[Path]:
     Raises `Unnamed` where the configuration names none: etcd's default depends on where it runs.
     """
     named, log = settings.get("data-dir", ""), settings.get("wal-dir", "")
-    if not Path(named).is_absolute() or (log and not Path(log).is_absolute()):
+    if not _is_known(named) or (log and not _is_known(log)):
         raise Unnamed(
             f"node `{node.name}`: its data directory is not known: its configuration has "
             f"`data-dir` {named!r}, wanted an absolute path, as of `wal-dir`",
             "set it, or give the inventory the node's `host.config_file`",
         )
     return [Path(named), *([Path(log)] if log else [])]
+
+
+def _is_known(path: str) -> bool:
+    """Whether a path is absolute and has no variable that a shell or systemd fills in."""
+    return Path(path).is_absolute() and not set(path) & set("$%`")
 
 
 def is_data(file: Path) -> bool:

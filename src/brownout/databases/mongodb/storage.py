@@ -3,6 +3,7 @@
 The file on disk, the command that starts it and, while it is alive, its own answer must agree.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import yaml
 from brownout.base.errors import HostError
 from brownout.databases import apart
 from brownout.databases.places import Unnamed, check_storage
+from brownout.databases.units import started_by
 from brownout.inventory.model import Node
 from brownout.machine.footprint import Footprint
 from brownout.machine.host import Host
@@ -51,9 +53,14 @@ def configured_directory(node: Node, host: Host) -> Path:
         raise _unknown(node, "the inventory gives no `host.config_file`")
     try:
         text = host.read_text(file)
+        start = started_by(host, file, text)
+        if start is not None:
+            named = path_in_command(start.command)
+            file = _file_in_command(start.command) or file
+            text = host.read_text(file) if named is None else ""
     except HostError as error:
         raise _unknown(node, error.message) from error
-    directory = path_in_file(text)
+    directory = named or path_in_file(text)
     if directory is None:
         raise _unknown(node, f"`{file}` does not name `storage.dbPath` as plain text")
     return _absolute(node, directory)
@@ -128,7 +135,8 @@ def _configuration_file(node: Node) -> Path | None:
 
 
 def _file_in_command(command: Sequence[str]) -> Path | None:
-    named = _option(command, "config") or _option(command, "f")
+    joined = (word[2:] for word in command if re.match(r"-f[^=-]", word))  # as `-f/etc/mongod.conf`
+    named = _option(command, "config") or _option(command, "f") or next(joined, None)
     return Path(named) if named else None
 
 

@@ -2,15 +2,18 @@
 
     redis-server /etc/redis/redis.conf --port 7000 --save ""
 
-Flags win over the file. A file that it includes counts as if it were written in its place.
+Flags win over the file. A file that it includes counts as if it were written in its place. Where
+the inventory names a systemd unit, the unit names the command.
 """
 
-import shlex
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from brownout.base.errors import HostError
 from brownout.databases.places import Unnamed
+from brownout.databases.units import started_by
 from brownout.inventory.model import Node
 from brownout.machine.host import Host
 
@@ -18,6 +21,11 @@ __all__ = ["in_command", "in_file", "own_settings"]
 
 #: Redis itself stops at so many files within one another.
 _DEEPEST = 16
+_PATTERN = frozenset("*?[")
+#: A value: in double quotes with escapes, in single quotes with `\'`, or a word.
+_WORD = re.compile(r"""\s*(?:"((?:[^"\\]|\\.)*)"(?!\S)|'((?:[^'\\]|\\.)*)'(?!\S)|(\S+))""")
+_ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|(.))")
+_LETTERS = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "a": "\a"}
 
 
 def own_settings(node: Node, host: Host) -> Mapping[str, str]:
@@ -26,34 +34,53 @@ def own_settings(node: Node, host: Host) -> Mapping[str, str]:
     Raises `Unnamed` if the file, or one that it includes, cannot be read.
     """
     command = node.host.command if node.host else ()
-    named = next((word for word in command[1:2] if not word.startswith("-")), "")
     file = node.host.config_file if node.host else None
-    if named.startswith("/"):
-        file = Path(named)
-    if file is None:
-        return in_command(command)
-    return {**in_file(_with_included(node, host, file)), **in_command(command)}
-
-
-def _with_included(node: Node, host: Host, file: Path, depth: int = 0) -> str:
-    """Return a file's text with that of each file that it includes in the place of its line."""
     try:
-        lines = host.read_text(file).splitlines()
+        named = _file_in(command) or file
+        text = host.read_text(named) if named is not None else ""
+        start = started_by(host, named, text) if named is not None else None
+        if start is not None:
+            command, named = start.command, _file_in(start.command)
+            text = host.read_text(named) if named is not None else ""
+        lines = [*map(_setting, text.splitlines()), *in_command(command).items()]
+        return dict(_with_included(host, named or "its command", lines))
     except HostError as error:
         raise Unnamed(
             f"node `{node.name}`: its configuration is not known: {error.message}"
         ) from error
-    for number, line in enumerate(lines):
-        name, value = _setting(line)
+
+
+def _file_in(command: Sequence[str]) -> Path | None:
+    """Return the file that a command names, after the server's program."""
+    programs = (at for at, word in enumerate(command) if word.endswith("-server"))
+    first = next(programs, 0) + 1
+    named = next(iter(command[first : first + 1]), "")
+    return Path(named) if named.startswith("/") else None
+
+
+def _with_included(
+    host: Host, source: Path | str, lines: Iterable[tuple[str, str]], depth: int = 0
+) -> Iterator[tuple[str, str]]:
+    """Yield the settings of a file, with those of each file that it includes in their place."""
+    for name, value in lines:
         if name != "include":
+            if name:
+                yield name, value
             continue
-        if not Path(value).is_absolute() or set(value) & set("*?[") or depth >= _DEEPEST:
-            raise Unnamed(
-                f"node `{node.name}`: its configuration is not known: `{file}` includes `{value}`, "
-                "wanted the absolute path of one file"
-            )
-        lines[number] = _with_included(node, host, Path(value), depth + 1)
-    return "\n".join(lines)
+        for file in _included(host, source, value, depth):
+            settings = map(_setting, host.read_text(file).splitlines())
+            yield from _with_included(host, file, settings, depth + 1)
+
+
+def _included(host: Host, source: Path | str, value: str, depth: int) -> list[Path]:
+    """Return the files that one `include` means: a pattern means those of a directory, in order."""
+    path = Path(value)
+    if not path.is_absolute() or set(str(path.parent)) & _PATTERN or depth >= _DEEPEST:
+        raise HostError(f"`{source}` includes `{value}`, wanted the absolute path of files")
+    if not set(path.name) & _PATTERN:
+        return [path]
+    visible = (name for name in host.entries(path.parent) if name[0] != "." or path.name[0] == ".")
+    return [path.parent / name for name in sorted(visible) if fnmatchcase(name, path.name)]
 
 
 def in_command(command: Sequence[str]) -> dict[str, str]:
@@ -79,8 +106,14 @@ def _setting(line: str) -> tuple[str, str]:
     name, *rest = line.split(None, 1) or [""]
     if not name or name.startswith("#"):
         return "", ""
-    value = rest[0].strip() if rest else ""
-    try:
-        return name.lower(), " ".join(shlex.split(value))
-    except ValueError:
-        return name.lower(), value
+    return name.lower(), " ".join(map(_word, _WORD.finditer(rest[0].strip() if rest else "")))
+
+
+def _word(match: re.Match[str]) -> str:
+    """Return a value without its quotes, as Redis reads escapes; one without an end keeps them."""
+    quoted, single, plain = match.groups()
+    if quoted is not None:
+        return _ESCAPE.sub(
+            lambda it: chr(int(it[1], 16)) if it[1] else _LETTERS.get(it[2], it[2]), quoted
+        )
+    return str(plain) if single is None else single.replace("\\'", "'")
