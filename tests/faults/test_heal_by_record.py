@@ -68,7 +68,7 @@ class Dead:
 
 
 def _declare(lab: Cluster, file: Path) -> None:
-    """Write an inventory of the lab's nodes that says nothing of a lab."""
+    """Write an inventory of the lab's nodes that says nothing about a lab."""
     path = running_inventory(lab.name)
     assert path is not None
     data = {key: value for key, value in yaml.safe_load(path.read_text()).items() if key != "lab"}

@@ -297,7 +297,7 @@ def check_identities(run: Path) -> None:
 def loss(run: Path, begin: float, end: float) -> float:
     """Return the share of what was intended in [begin, end) that was not ok.
 
-    What a busy machine made the generator miss says nothing of the database and does not count.
+    What a busy machine made the generator miss says nothing about the database and does not count.
     """
     inside = [row for row in rows(run / "outcomes.csv") if begin - 0.01 < row.t < end - 0.01]
     offered = sum(row.n("offered") - row.n("missed") for row in inside)

@@ -148,9 +148,9 @@ def _resumed(spec: "Book") -> "Record":
 
 
 def _counted(record: "Record", key: object) -> int:
-    from brownout.runs.book.record import COUNTED
+    from brownout.runs.run_set import JUDGED
 
-    return sum(each.verdict in COUNTED for each in record.made if each.key == key)
+    return sum(each.verdict in JUDGED for each in record.made if each.key == key)
 
 
 def _write(spec: "Book", record: "Record", anew: bool, output: Path | None = None) -> None:

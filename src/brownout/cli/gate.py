@@ -36,8 +36,13 @@ def gate(
         Path | None, typer.Option(help="A pinned baseline; without one only limits are judged.")
     ] = None,
     spare: Annotated[
-        int, typer.Option(min=0, help="How many inconclusive or aborted runs may be left out.")
-    ] = 0,
+        int | None,
+        typer.Option(
+            min=0,
+            help="How many inconclusive or aborted runs may be left out; by default inconclusive "
+            "ones, as long as at least as many were judged.",
+        ),
+    ] = None,
     output: Annotated[
         list[Path] | None,
         output_option(
@@ -69,9 +74,16 @@ def gate(
         if form == ".md":
             write(path, words.summary(decision, judged, remarks))
             continue
-        name = f"brownout gate {words.title(decision, judged).partition('gate of ')[2]}"
-        properties = words.properties(decision, judged)
-        write(path, document(name, words.cases(decision, judged), properties))
+        write(
+            path,
+            document(
+                f"brownout gate {judged[0].scenario} on {judged[0].cluster}",
+                words.cases(decision, judged),
+                words.properties(decision, judged),
+                words.say(decision, judged, remarks),
+                min(run.began for run in judged),
+            ),
+        )
     if as_json:
         typer.echo(json.dumps(words.as_document(decision, judged, remarks), indent=2))
     else:
@@ -97,11 +109,20 @@ def pin(
     ] = 0.5,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
 ) -> None:
-    """Pin the measures of five or more RUNs of a good version; all passed and of one kind."""
+    """Pin the measures of five or more RUNs of a good version; all passed and of one kind.
+
+    Inconclusive RUNs are named and left out.
+    """
     from brownout.runs import run_set
     from brownout.runs.gate import baseline as baselines
 
-    judged = run_set.Runs.read(runs)
+    everything = run_set.Runs.read(runs)
+    # One without a limit is not left out but refused: no run of its kind could ever be judged.
+    judged = run_set.Runs(r for r in everything if r.verdict != "inconclusive" or not r.impact.slos)
+    for run in everything:
+        if run not in judged:
+            why = next(iter(run.impact.reasons), "no reason is recorded")
+            typer.echo(f"note: left out, since it could not be judged: {run.run_id}: {why}")
     chosen = list(dict.fromkeys(measure or baselines.default_measures(judged)))
     pinned = baselines.pin(judged, chosen, allowed, critical)
     baselines.write(pinned, output, force)

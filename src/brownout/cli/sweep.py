@@ -11,7 +11,7 @@ import typer
 from brownout.base.errors import ConfigurationError
 from brownout.cli.arguments import Experiment, ExperimentCluster, Json, Seed
 from brownout.cli.output import by_format, output_option
-from brownout.cli.repeat import code_of, say
+from brownout.cli.repeat import MORE, Again, again_of, code_of, say, worst_code
 from brownout.cli.settings import Settings, variables
 
 if TYPE_CHECKING:
@@ -24,7 +24,8 @@ def sweep(
     experiment: Experiment,
     vary: Annotated[str, typer.Option(help="NAME=VALUE,VALUE,…: the variable and its values.")],
     cluster: ExperimentCluster = "",
-    n: Annotated[int, typer.Option("-n", "--times", min=1, help="Runs per value.")] = 1,
+    n: Annotated[int, typer.Option("-n", "--times", min=1, help="Runs to judge per value.")] = 1,
+    again: Again = None,
     seed: Seed = 0,
     settings: Settings = None,
     output: Annotated[Path | None, output_option("Also draw the curve into FILE.svg.")] = None,
@@ -32,12 +33,12 @@ def sweep(
 ) -> None:
     """Run EXPERIMENT with several values of one variable; show time against cost.
 
-    The runs of every value have the same seeds, so nothing else differs. Stops and exits like
-    `repeat`.
+    The runs of every value have the same seeds, so nothing else differs. Makes inconclusive runs
+    again, stops and exits like `repeat`.
     """
     from brownout.base import catalog
     from brownout.runs.repeats.draw import draws
-    from brownout.runs.repeats.repeat import check, finished, run_all
+    from brownout.runs.repeats.repeat import check, finished, judged, not_judged, run_all
     from brownout.runs.repeats.sweep import point, render, svg
     from brownout.runs.run_set import never
     from brownout.session.experiment_checks import read_experiment
@@ -48,17 +49,21 @@ def sweep(
     fixed = variables(path, settings, cluster)
     variable, values = _varied(path, document, vary)
     own = seed or secrets.randbelow(999_999) + 1
+    further = again_of(again, n)
     planned = {
-        value: draws(document, n, own, 0.0, (*fixed, f"{variable}={value}")) for value in values
+        value: draws(document, n + further, own, 0.0, (*fixed, f"{variable}={value}"))
+        for value in values
     }
-    for each in planned.values():
-        check(path, each)
+    further = min(check(path, each, further) for each in planned.values())
     say(f"sweep {path.stem} over {variable} {', '.join(values)}, seed {own}")
     done: list[Repeat] = []
-    points = []
+    codes, points = [], []
     for value, repeats in planned.items():
-        runs, stopped = run_all(path, repeats, say)
+        runs, stopped = run_all(path, repeats, n, further, say)
         done += runs
+        codes.append(code_of(runs, n))
+        if not stopped and judged(runs) < n:
+            say(f"brownout: {variable}={value}: {judged(runs)} of {n} runs were judged; {MORE}")
         points.append(point(value, [each.outcome.verdict for each in runs], finished(runs)))
         if stopped:
             say(f"brownout: stopped at {variable}={value}: {stopped}")
@@ -69,9 +74,11 @@ def sweep(
              "points": [never(asdict(each)) for each in points]}, indent=2))  # fmt: skip
     else:
         typer.echo(render(variable, points))
+        for words in not_judged(done):
+            typer.echo(f"not counted: {words}")
     for _, file in outputs:
         _draw(file, svg(f"{path.stem}: {variable}", variable, points))
-    raise typer.Exit(code_of(done))
+    raise typer.Exit(worst_code(codes))
 
 
 def _varied(path: Path, document: dict[str, Any], vary: str) -> tuple[str, list[str]]:

@@ -17,14 +17,17 @@ from brownout.base.words import duration
 from brownout.measure.document import read_impact, read_verdict
 from brownout.measure.impact import NEVER, Impact
 from brownout.measure.measures import is_at_least, measures, split
-from brownout.measure.subject import Subject, differences, subject_of
+from brownout.measure.subject import Subject, differences, records_variables, subject_of
 from brownout.run.directory import RunDirectory
 from brownout.run.kept import began_in
 from brownout.run.metadata import read_json
 from brownout.show.report.words import pace
 
-__all__ = ["LEAST", "FinishedRun", "Runs", "Spread", "counted", "median", "never", "verdict_of"]
+__all__ = ["JUDGED", "LEAST", "FinishedRun", "Runs", "Spread", "counted", "median", "never"]
+__all__ += ["verdict_of"]
 
+#: Verdicts of runs that say something of the fault; a repeat with another one is made again.
+JUDGED = ("pass", "fail")
 #: With fewer repeats an interval would be a guess, and a difference could be chance.
 LEAST = 5
 _RESAMPLES = 10_000
@@ -148,6 +151,11 @@ class FinishedRun:
             for each in self.impact.dropped_limits
         ]
 
+    @property
+    def is_judged(self) -> bool:
+        """Whether it passed or failed, rather than being inconclusive or aborted."""
+        return self.verdict in JUDGED
+
     def value(self, measure: str) -> float | None:
         """Return a measure, `scope.measure` or of the total; `NEVER` where it never came about."""
         scope, name = split(measure)
@@ -206,6 +214,11 @@ class Runs(tuple[FinishedRun, ...]):
     def stand_in(self) -> bool:
         """Whether one of them is a stand-in's."""
         return any(run.impact.stand_in for run in self)
+
+    @property
+    def judged(self) -> "Runs":
+        """Those that passed or failed."""
+        return Runs(run for run in self if run.is_judged)
 
     @property
     def verdicts(self) -> str:
@@ -276,6 +289,15 @@ class Runs(tuple[FinishedRun, ...]):
             for run in self
             for name in dict.fromkeys([*wanted, *run.limits])
             if run.limits.get(name) != wanted.get(name)
+        ]
+
+    def unwritten(self) -> list[str]:
+        """Name each run that does not say with which variables it was made."""
+        return [
+            f"{run.run_id}: was recorded by an older brownout, which did not write down the "
+            "variables of the experiment; make the run again"
+            for run in self
+            if not records_variables(run.impact)
         ]
 
     def unfit(self, least: int = 1, subject: Subject | None = None, of: str = "") -> list[str]:

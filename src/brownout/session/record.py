@@ -2,6 +2,7 @@
 
 import os
 import platform
+from collections.abc import Mapping
 from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
@@ -10,9 +11,13 @@ from brownout.base.binary import loadgen_version
 from brownout.databases.adapter import Adapter, Electing
 from brownout.inventory.model import Cluster, Node
 from brownout.run.directory import RunDirectory
+from brownout.session.options import SETTINGS
 from brownout.session.plan import Plan
 
 __all__ = ["cluster_of", "retarget", "write"]
+
+#: Settings that change a fault or its measures and stand nowhere else in the record.
+_ALSO_VARIABLES = ("canary", "milestone_limit_s")
 
 
 def write(
@@ -77,6 +82,16 @@ def _experiment(plan: Plan, target: Node) -> dict[str, Any]:
         "mode": plan.mode,
         "target": target.name,
         "select": plan.options.target,
+        "variables": _variables(plan),
+    }
+
+
+def _variables(plan: Plan) -> dict[str, Any]:
+    """The experiment's own variables as this run has them; secrets are not among them."""
+    return {
+        name: value
+        for name, value in sorted(plan.variables.items())
+        if (name not in SETTINGS or name in _ALSO_VARIABLES) and not isinstance(value, Mapping)
     }
 
 

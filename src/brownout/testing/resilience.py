@@ -73,15 +73,36 @@ class Resilience:
         *,
         seed: int = 0,
         phase_max_s: float = 10.0,
+        again: int | None = None,
         own_limits: bool = True,
         **variables: Any,
     ) -> list[Impact]:
-        """Run an experiment several times, as `brownout repeat` does, each another moment."""
+        """Run an experiment several times, as `brownout repeat` does, each another moment.
+
+        Return `times` runs that passed or failed. Inconclusive ones are kept and made again, up to
+        `again` of them (`times` by default); `RunInconclusive` names them where that is too few.
+        """
         path = catalog.find_experiment(experiment)
         document = read_experiment(path)
         given = tuple(_variable(name, value) for name, value in variables.items())
-        planned = draws(document, times, seed or secrets.randbelow(999_999) + 1, phase_max_s, given)
-        return [self._once(path, cluster, list(d.variables), own_limits) for d in planned]
+        further = times if again is None else again
+        own = seed or secrets.randbelow(999_999) + 1
+        impacts: list[Impact] = []
+        open_runs: list[RunInconclusive] = []
+        for draw in draws(document, times + further, own, phase_max_s, given):
+            if len(impacts) == times or len(open_runs) > further:
+                break
+            try:
+                impacts.append(self._once(path, cluster, list(draw.variables), own_limits))
+            except RunInconclusive as error:
+                open_runs.append(error)
+        if len(impacts) < times:
+            raise RunInconclusive(
+                f"{len(impacts)} of {times} runs of {path} were judged:\n"
+                + "\n".join(map(str, open_runs)),
+                "remove their reason, or raise `again`",
+            )
+        return impacts
 
     def gate(self, impacts: Sequence[Impact]) -> Decision:
         """Hold repeats against the baseline of `--resilience-baseline` or the marker.

@@ -62,7 +62,7 @@ def test_the_dip_is_as_deep_and_as_long(runs: dict[int, Path]) -> None:
     for run in runs.values():
         assert loss(run, DIP_AT + 0.1, DIP_AT + DIP_S - 0.1) == pytest.approx(DIP_SHARE, abs=0.02)
         table = read_series(run).outcomes
-        # What a busy machine made a generator miss says nothing of the database.
+        # What a busy machine made a generator miss says nothing about the database.
         born = table.total("total", "offered") - table.total("total", "missed")
         below = below_ratio(born, table.total("total", "ok"), MeasureSettings())
         found = np.flatnonzero(below[:BUCKETS]) / 10

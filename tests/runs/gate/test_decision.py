@@ -6,8 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from tests.runs.gate.repeated import finished
+from tests.wording import mentions
 
-from brownout.measure.impact import NEVER
+from brownout.measure.impact import NEVER, Judged
 from brownout.runs.gate.baseline import Baseline, Compared, Repeat
 from brownout.runs.gate.decision import compare, decide
 from brownout.runs.gate.power import repeats_needed
@@ -23,6 +24,7 @@ def baseline(values: list[float], **more: object) -> Baseline:
     )
     return Baseline(
         pinned="2026-11-22T10:00:00.000Z", subject={}, cluster="lab-mongodb", versions={},
+        limits={},
         measures=(compared,),
         repeats=tuple(Repeat(run=f"b{n}", values={"recovery_time": v})
                       for n, v in enumerate(values)),
@@ -153,10 +155,30 @@ def test_data_that_may_be_missing_leaves_its_measure_out() -> None:
     assert (found.word, found.comparisons[0].word) == ("pass", "left out")
 
 
-@pytest.mark.parametrize("verdict", ["inconclusive", "aborted"])
-def test_one_run_that_cannot_be_judged_makes_the_gate_inconclusive(verdict: str) -> None:
+def test_inconclusive_runs_are_left_out_while_at_least_as_many_are_judged() -> None:
+    judged = [finished(n, recovery_time=3.0 + n / 50) for n in range(5)]
+    not_judged = [finished(n, verdict="inconclusive") for n in range(5, 11)]
+    decision = decide([*judged, *not_judged[:5]], GOOD)
+    assert (decision.word, len(decision.left_out)) == ("pass", 5)
+    too_many = decide([*judged, *not_judged], GOOD)
+    assert (too_many.word, too_many.left_out) == ("inconclusive", ())
+    assert too_many.reasons[0].startswith("run-5 is inconclusive")
+
+
+def test_an_inconclusive_run_that_broke_a_limit_is_not_left_out() -> None:
+    broken = finished(5, verdict="inconclusive")
+    limit = Judged("blackout", "total", 20.5, limit=15.0, met=False)
+    broken = replace(broken, impact=replace(broken.impact, slos=(limit,)))
+    decision = decide([*(finished(n) for n in range(5)), broken], GOOD)
+    assert (decision.word, decision.left_out) == ("inconclusive", ())
+
+
+@pytest.mark.parametrize(("verdict", "spare"), [("inconclusive", 0), ("aborted", None)])
+def test_one_run_that_may_not_be_left_out_makes_the_gate_inconclusive(
+    verdict: str, spare: int | None
+) -> None:
     runs = [finished(n) for n in range(5)] + [finished(5, verdict=verdict, recovery_time=90.0)]
-    found = decide(runs, GOOD)
+    found = decide(runs, GOOD, spare)
     assert found.word == "inconclusive"
     assert found.reasons[0].startswith(f"run-5 is {verdict}")
     spared = decide(runs, GOOD, spare=1)
@@ -167,7 +189,7 @@ def test_without_enough_runs_that_count_nothing_is_compared() -> None:
     runs = [finished(n, verdict="inconclusive" if n else "pass") for n in range(5)]
     found = decide(runs, GOOD, spare=4)
     assert found.word == "inconclusive"
-    assert "found 1 repeats that count, wanted 5" in found.reasons[0]
+    assert mentions(found.reasons[0], 1, 5, "make 4 more")
 
 
 def test_one_run_that_failed_by_its_own_limits_fails_the_gate() -> None:

@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -13,6 +14,11 @@ from tests.cli.conftest import Brownout, brownout, home
 from tests.run_builder import RunScript, build_run
 from tests.runs.gate.repeated import build_repeats
 from tests.wording import mentions
+
+from brownout.base.errors import ConfigurationError
+from brownout.runs.gate import baseline as baselines
+from brownout.runs.gate import fit
+from brownout.runs.run_set import Runs
 
 __all__ = ["brownout", "home"]
 
@@ -68,6 +74,15 @@ def test_a_gate_fails_on_a_version_that_recovers_later_and_says_by_how_much(
     assert said.code == 1
     assert "recovery_time: worse than allowed" in said.out
     suite = ElementTree.parse(files[0]).getroot()[0]
+    cases = {c.get("name"): c for c in suite.iter("testcase")}
+    assert [name for name in cases if str(name).startswith("run ")] == [
+        f"run {n}" for n in range(1, 6)
+    ]
+    assert float(cases["run 1"].get("time", 0)) > 40
+    assert float(suite.get("time", 0)) > 200
+    assert "service recovered" in suite.findtext("system-out", "")
+    message = cases["recovery_time"].find("failure").get("message")  # type: ignore[union-attr]
+    assert mentions(str(message), "allowed", "critical")
     failed = {c.get("name") for c in suite.iter("testcase") if c.find("failure") is not None}
     assert {"recovery_time", "blackout", "lost_seconds"} <= failed
     assert suite.get("failures") == str(len(failed))
@@ -90,7 +105,15 @@ def test_limits_are_judged_without_a_baseline_too(
     assert "only the runs' own limits" in said.out
     tight = ({"measure": "blackout", "limit": 0.5, "scope": "total"},)
     bad = build_repeats(home / "runs", 1, 2.9, 4, limits=tight)
-    assert brownout("gate", *bad).code == 1
+    assert brownout("gate", *bad, "-o", home / "tight.xml").code == 1
+    suite = ElementTree.parse(home / "tight.xml").getroot()[0]
+    assert suite.get("name") == "brownout gate node-kill on lab-mongodb"
+    limit = next(c for c in suite.iter("testcase") if c.get("name") == "blackout")
+    assert limit.get("classname") == "brownout.node-kill.limit"
+    failure = limit.find("failure")
+    assert failure is not None
+    assert mentions(str(failure.get("message")), "0.5 s", "1 of 1")
+    assert "total outage" in limit.findtext("system-out", "")
 
 
 def test_runs_with_other_limits_are_refused_with_each_limit(
@@ -180,10 +203,80 @@ def test_the_baselines_own_runs_and_runs_given_twice_are_refused(
 
 
 def test_runs_that_did_not_pass_are_no_baseline(brownout: Brownout, home: Path) -> None:
-    runs = build_repeats(home / "runs", 5, 2.9, 6, lag_p99_ms=1400)
+    runs = build_repeats(home / "runs", 5, 2.9, 6, limits=LIMITS, lag_p99_ms=1400)
     said = brownout("baseline", "pin", *runs, "-o", home / "bad.yaml")
     assert said.code == 64
-    assert said.err.count("its verdict is inconclusive, wanted pass") == 5
+    assert [run.name for run in runs if run.name not in said.out] == []
+    assert mentions(said.err, "0 runs", 5)
+
+
+def test_an_inconclusive_run_is_named_and_neither_pinned_nor_counted_by_the_gate(
+    brownout: Brownout, home: Path, repeats: dict[str, Sequence[Path]]
+) -> None:
+    starved = build_repeats(home / "runs", 2, 2.9, 9, limits=LIMITS, lag_p99_ms=1400)
+    pin = brownout("baseline", "pin", *repeats["pinned"], starved[0], "-o", home / "b.yaml")
+    assert (pin.code, starved[0].name in pin.out) == (0, True)
+    pinned = yaml.safe_load((home / "b.yaml").read_text())
+    assert len(pinned["repeats"]) == 5
+    gate = brownout("gate", "--baseline", home / "b.yaml", *repeats["same"], starved[1])
+    assert (gate.code, starved[1].name in gate.out) == (0, True), gate.out
+    four = brownout("gate", "--baseline", home / "b.yaml", *repeats["same"][:4], starved[1])
+    assert four.code == 2
+    assert mentions(four.out, "make 1 more", starved[1].name)
+
+
+def test_a_run_of_another_role_or_with_another_variable_is_refused(
+    brownout: Brownout, pinned: Path, home: Path, repeats: dict[str, Sequence[Path]]
+) -> None:
+    experiment = json.loads((repeats["same"][0] / "run.json").read_text())["experiment"]
+    for change, name in (
+        ({"select": "secondary"}, "target is secondary, but primary in the baseline"),
+        ({"variables": {**experiment["variables"], "downtime_s": 1.0}},
+         "variables.downtime_s is 1.0, but 5.0 in the baseline"),
+    ):  # fmt: skip
+        other = {"experiment": {**experiment, **change}}
+        runs = build_repeats(home / name[:6], 5, 1.0, 5, limits=LIMITS, run=other)
+        refused = brownout("gate", "--baseline", pinned, *runs)
+        assert refused.code == 64, refused.out
+        assert name in refused.err
+
+
+def test_a_baseline_that_was_edited_is_noticed_and_an_old_one_says_what_to_do(
+    brownout: Brownout, pinned: Path, repeats: dict[str, Sequence[Path]]
+) -> None:
+    data = yaml.safe_load(pinned.read_text())
+    _measured(data, "blackout", 9.0)
+    pinned.write_text(yaml.safe_dump(data))
+    edited = brownout("gate", "--baseline", pinned, *repeats["same"])
+    assert (edited.code, mentions(edited.err, pinned, "digest", "allowed")) == (64, True)
+    del data["digest"]
+    pinned.write_text(yaml.safe_dump({**data, "schema_version": 1}))
+    old = brownout("gate", "--baseline", pinned, *repeats["same"])
+    assert (old.code, mentions(old.err, pinned, "baseline pin", "--force")) == (64, True)
+
+
+def test_random_targets_that_met_other_roles_than_the_baselines_are_not_compared(
+    home: Path, repeats: dict[str, Sequence[Path]]
+) -> None:
+    def met(role: str, runs: Sequence[Path]) -> Runs:
+        evidence = {"role": role}
+        finished = []
+        for run in Runs.read(runs):
+            impact = run.impact
+            fault = impact.faults[0]
+            events = tuple(
+                replace(act, evidence=evidence) if act.type == "break" else act
+                for act in fault.events
+            )
+            experiment = {**impact.experiment, "select": "random"}
+            impact = replace(impact, experiment=experiment, faults=(replace(fault, events=events),))
+            finished.append(replace(run, impact=impact))
+        return Runs(finished)
+
+    baseline = baselines.pin(met("primary", repeats["pinned"]), ["blackout"], 0.2, 0.5)
+    fit.check(met("primary", repeats["same"]), baseline)
+    with pytest.raises(ConfigurationError, match="5 × secondary"):
+        fit.check(met("secondary", repeats["same"]), baseline)
 
 
 @pytest.mark.parametrize(

@@ -2,20 +2,26 @@
 
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests import chaos_runner
+from tests.impacts import made
 from tests.waiting import await_true
 from tests.wording import mentions
 
+from brownout.cli.repeat import code_of
 from brownout.faults import open_runs
 from brownout.machine import procfs
+from brownout.runs.repeats.draw import Draw, draws
+from brownout.runs.repeats.repeat import Repeat, finished, judged, not_judged, run_all
+from brownout.session.experiment_process import Outcome
 
 
 def on_silent_nodes(where: Path) -> dict[str, Any]:
@@ -154,3 +160,65 @@ def test_repeats_have_other_nodes_and_moments_and_a_spread(
         impact = json.loads((Path(each["run"]) / "impact.json").read_text())
         assert len(impact["shams"]) == 1
         assert impact["faults"][0]["requested"] > impact["shams"][0]["end"]
+
+
+class Scripted:
+    """Stands for `run_once`: each run ends as the next verdict says."""
+
+    def __init__(self, verdicts: Iterable[str], where: Path) -> None:
+        self._verdicts, self._where, self.count = iter(verdicts), where, 0
+
+    def __call__(self, experiment: Path, draw: Draw) -> Repeat:
+        self.count += 1
+        verdict = next(self._verdicts)
+        reasons = [] if verdict == "pass" else [f"{verdict} for a reason"]
+        impact = made({"run_id": f"run-{self.count}", "verdict": verdict, "reasons": reasons})
+        return Repeat(draw, Outcome(self._where / f"run-{self.count}", impact, None))
+
+
+def carried_out(verdicts: Iterable[str], wanted: int, again: int) -> list[Repeat]:
+    planned = draws({}, wanted + again, 7, 10.0, ())
+    run = Scripted(verdicts, Path("runs"))
+    done, stopped = run_all(Path("e.json"), planned, wanted, again, lambda words: None, run)
+    assert stopped is None
+    return done
+
+
+def test_an_inconclusive_run_is_kept_named_and_made_again() -> None:
+    done = carried_out(["pass", "inconclusive", "fail", "pass"], 3, 3)
+    assert [each.outcome.verdict for each in done] == ["pass", "inconclusive", "fail", "pass"]
+    assert [run.run_id for run in finished(done)] == ["run-1", "run-3", "run-4"]
+    (words,) = not_judged(done)
+    assert mentions(words, Path("runs/run-2"), "inconclusive for a reason")
+
+
+def test_inconclusive_runs_are_made_again_only_so_often() -> None:
+    done = carried_out(["inconclusive"] * 9, 3, 2)
+    assert len(done) == 5
+    assert code_of(done, 3) == 2
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "code"),
+    [
+        (["pass", "inconclusive", "pass"], 0),
+        (["pass", "inconclusive", "fail"], 1),
+        (["pass", "inconclusive", "inconclusive"], 2),
+    ],
+)
+def test_the_exit_code_is_that_of_the_runs_that_were_judged(verdicts: list[str], code: int) -> None:
+    assert code_of(carried_out(verdicts, 2, 1), 2) == code
+
+
+def test_one_inconclusive_run_in_four_leaves_nearly_every_decision_possible() -> None:
+    chance = random.Random(20_261_128)
+
+    def decided(again: int) -> float:
+        enough = 0
+        for _ in range(400):
+            verdicts = iter(lambda: "pass" if chance.random() < 0.75 else "inconclusive", None)
+            enough += judged(carried_out(verdicts, 5, again)) == 5
+        return enough / 400
+
+    assert decided(0) == pytest.approx(0.75**5, abs=0.07)  # 24 %
+    assert decided(5) == pytest.approx(0.98, abs=0.03)

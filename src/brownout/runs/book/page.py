@@ -27,12 +27,12 @@ from brownout.runs.book.cells import (
     words_of,
 )
 from brownout.runs.book.perseus import NAMES, Perseus, perseus_of
-from brownout.runs.book.record import COUNTED, Capacity, Record, cells_of
+from brownout.runs.book.record import Capacity, Record, cells_of
 from brownout.runs.book.spec import Book, Published
 from brownout.runs.dip import share_of_baseline
 from brownout.runs.outcomes import cells as dotted
 from brownout.runs.outcomes import outcomes
-from brownout.runs.run_set import LEAST, FinishedRun, Runs, Spread, median, never
+from brownout.runs.run_set import JUDGED, LEAST, FinishedRun, Runs, Spread, median, never
 from brownout.runs.share import excluded_words, share_words
 from brownout.show.report import axes
 from brownout.show.report.grid import Cell as Words
@@ -109,7 +109,7 @@ def edition_of(
     for engine in book.engines:
         for key, _ in cells_of(book, engine):
             cell_runs = record.of(key)
-            counted = [record.path / each.run for each in cell_runs if each.verdict in COUNTED]
+            counted = [record.path / each.run for each in cell_runs if each.verdict in JUDGED]
             runs = []
             for path in counted:
                 try:

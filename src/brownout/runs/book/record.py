@@ -17,9 +17,9 @@ from brownout.base.redact import redact
 from brownout.run.directory import make_new, runs_root
 from brownout.run.metadata import read_json, write_json
 from brownout.runs.book.spec import Book, Engine, Fault
+from brownout.runs.run_set import JUDGED
 
 __all__ = [
-    "COUNTED",
     "BookRun",
     "Capacity",
     "Key",
@@ -31,8 +31,6 @@ __all__ = [
 ]
 
 BOOKS = "books"
-#: Verdicts of runs that count; others are made again.
-COUNTED = ("pass", "fail")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,10 +124,10 @@ class Record:
         """Return how many runs a cell still wants, if each of them counts."""
         if self.why_not(book, key):
             return 0
-        counted = sum(each.verdict in COUNTED for each in self.of(key))
-        if len(self.of(key)) - counted > book.again:
+        judged = sum(each.verdict in JUDGED for each in self.of(key))
+        if len(self.of(key)) - judged > book.again:
             return 0
-        return max(0, book.repeats - counted)
+        return max(0, book.repeats - judged)
 
     def where(self, run: Path) -> str:
         """Return a run's directory as it is kept: from the book's."""

@@ -1,7 +1,7 @@
 """A pinned baseline: what some repeats of a good version measured, and how much worse is allowed.
 
 It is a YAML file that people read, change and keep beside their code. The values of each repeat
-are in it, so the runs themselves may go.
+are in it, so the runs themselves may go. A digest covers all that was measured.
 """
 
 import math
@@ -17,11 +17,13 @@ from brownout.base.problems import from_validation
 from brownout.base.settings import Settings
 from brownout.base.settings_file import parse_yaml, read_text
 from brownout.measure.measures import find, split
+from brownout.measure.subject import roles_of
 from brownout.measure.unit import OPERATIONS
 from brownout.run.events import wall_clock
-from brownout.runs.run_set import LEAST, Runs, median
+from brownout.run.metadata import digest_of
+from brownout.runs.run_set import LEAST, FinishedRun, Runs, median
 
-__all__ = ["Baseline", "Compared", "Repeat", "default_measures", "pin", "read", "write"]
+__all__ = ["Baseline", "Compared", "Repeat", "default_measures", "pin", "read", "role_of", "write"]
 
 #: What is compared by default; each further measure makes a decision need more repeats.
 #: Availability is not among them: it rises with the time that an episode takes to be redundant.
@@ -38,8 +40,11 @@ _MOST_TIMES = 10
 _HEAD = """\
 # A pinned baseline for `brownout gate`, made by `brownout baseline pin`.
 # `allowed` and `critical` are yours to change: by how much, in the measure's own unit, the best
-# estimate may be worse, and how much worse must be ruled out. Everything else was measured.
+# estimate may be worse, and how much worse must be ruled out; `must_have_data`, too. Everything
+# else was measured, and `digest` covers it: pin anew instead of changing it.
 """
+#: What people may change in each measure.
+_OF_PEOPLE = ("allowed", "critical", "must_have_data")
 
 
 class Compared(Settings):
@@ -59,26 +64,40 @@ class Compared(Settings):
 
 
 class Repeat(Settings):
-    """One run of the baseline: its name and its values; `.inf` is a wait that never ended."""
+    """One run of the baseline: its name and its values; `.inf` is a wait that never ended.
+
+    `role` is that of the node that was broken, None where the database has none.
+    """
 
     run: str
+    role: str | None = None
     values: Mapping[str, float | None]
 
 
 class Baseline(Settings):
     """What is pinned; `subject` is what the runs were about, `limits` what they were judged by.
 
-    `limits` has the number of each, by `scope.measure`; None in a file that is older than that.
+    `limits` has the number of each, by `scope.measure`. `digest` covers all but what people may
+    change.
     """
 
-    schema_version: Literal[1] = 1
+    schema_version: Literal[2] = 2
     pinned: str
     subject: Mapping[str, Any]
     cluster: str
     versions: Mapping[str, str]
-    limits: Mapping[str, float] | None = None
+    limits: Mapping[str, float]
     measures: tuple[Compared, ...] = Field(min_length=1)
     repeats: tuple[Repeat, ...]
+    digest: str = ""
+
+    def measured_digest(self) -> str:
+        """Return the digest of all that was measured."""
+        data = self.model_dump(mode="python", exclude={"digest"})
+        for compared in data["measures"]:
+            for name in _OF_PEOPLE:
+                del compared[name]
+        return digest_of(data)
 
     def values(self, measure: str) -> list[float | None]:
         """The values of a measure, one a repeat."""
@@ -97,6 +116,7 @@ def pin(runs: Runs, measures: Sequence[str], allowed: float, critical: float) ->
     """
     problems = [
         *runs.unfit(LEAST),
+        *runs.unwritten(),
         *runs.unlike_limits(),
         *(f"{run.run_id}: its verdict is {run.verdict}, wanted pass: a baseline is of what is good"
           for run in runs if run.verdict != "pass"),
@@ -111,7 +131,10 @@ def pin(runs: Runs, measures: Sequence[str], allowed: float, critical: float) ->
     if problems:
         raise ConfigurationError(problems)
     repeats = tuple(
-        Repeat(run=run.run_id, values={name: run.value(name) for name in measures}) for run in runs
+        Repeat(
+            run=run.run_id, role=role_of(run), values={name: run.value(name) for name in measures}
+        )
+        for run in runs
     )
     pinned = Baseline(
         pinned=wall_clock(),
@@ -124,7 +147,12 @@ def pin(runs: Runs, measures: Sequence[str], allowed: float, critical: float) ->
     )
     if problems := _inconsistent(pinned):
         raise ConfigurationError(problems, "--measure says what else to compare")
-    return pinned
+    return pinned.model_copy(update={"digest": pinned.measured_digest()})
+
+
+def role_of(run: FinishedRun) -> str | None:
+    """Return the role of the node that a run broke, of several all; None where there are none."""
+    return ", ".join(sorted(set(roles_of(run.impact)))) or None
 
 
 def default_measures(runs: Runs) -> list[str]:
@@ -148,6 +176,7 @@ def write(baseline: Baseline, path: Path, over: bool = False) -> None:
 def read(path: Path) -> Baseline:
     """Read a pinned baseline; raises `ConfigurationError` with all that is wrong in it."""
     data = parse_yaml(read_text(path, "baseline"), str(path))
+    _refuse_older(path, data)
     try:
         baseline = Baseline.model_validate(data)
     except ValidationError as error:
@@ -156,9 +185,28 @@ def read(path: Path) -> Baseline:
             "`brownout baseline pin` makes such a file",
         ) from error
     problems = [f"{path}: {problem}" for problem in _inconsistent(baseline)]
+    if baseline.digest != baseline.measured_digest():
+        problems.append(
+            f"{path}: what was measured was changed after it was pinned: its digest is "
+            f"{baseline.digest[:12] or 'missing'}, wanted {baseline.measured_digest()[:12]}; only "
+            f"{', '.join(_OF_PEOPLE)} may be changed by hand. Restore the file, or pin it anew"
+        )
     if problems:
         raise ConfigurationError(problems)
     return baseline
+
+
+def _refuse_older(path: Path, data: Any) -> None:
+    """Raise for a baseline from before its subject held the target and the variables."""
+    if not isinstance(data, Mapping) or data.get("schema_version", 1) != 1:
+        return
+    runs = [each.get("run") for each in data.get("repeats") or () if isinstance(each, Mapping)]
+    raise ConfigurationError(
+        f"{path}: was pinned by an older brownout and does not say which target and variables its "
+        f"runs had, so a primary could be compared with a secondary: {', '.join(map(str, runs))}",
+        f"make {LEAST} runs of the good version with this brownout, and "
+        f"`brownout baseline pin RUN… -o {path} --force`; then set `allowed` and `critical` again",
+    )
 
 
 def _unmeasured(runs: Runs, measures: Sequence[str]) -> list[str]:

@@ -88,10 +88,15 @@ class Decision:
         return max(counts) if counts and len(counts) == len(wanted) else None
 
 
-def decide(runs: Sequence[FinishedRun], baseline: Baseline | None, spare: int = 0) -> Decision:
-    """Judge runs by their own limits and against a baseline; `spare` of them may be unjudged."""
-    unjudged = [run for run in runs if run.verdict in (OPEN, "aborted")]
-    spared = unjudged if len(unjudged) <= spare else []
+def decide(
+    runs: Sequence[FinishedRun], baseline: Baseline | None, spare: int | None = None
+) -> Decision:
+    """Judge runs by their own limits and against a baseline; `spare` of them may be unjudged.
+
+    Without a number, inconclusive runs are left out as long as at least as many were judged.
+    """
+    unjudged = [run for run in runs if not run.is_judged]
+    spared = _spared(runs, unjudged, spare)
     counted = [run for run in runs if run not in spared]
     limits = _held(counted)
     comparisons = _compared([r for r in counted if r not in unjudged], baseline)
@@ -116,6 +121,26 @@ def decide(runs: Sequence[FinishedRun], baseline: Baseline | None, spare: int = 
     word = FAIL if failures else OPEN if opens else PASS
     names = tuple(run.run_id for run in spared)
     return Decision(word, (*failures, *opens), limits, comparisons, names)
+
+
+def _spared(
+    runs: Sequence[FinishedRun], unjudged: Sequence[FinishedRun], spare: int | None
+) -> Sequence[FinishedRun]:
+    """Return the runs that are left out: none of them, if they are too many.
+
+    What ended an aborted run may have been the system's doing, and so may a limit that was broken
+    in an inconclusive one: only a number spares those.
+    """
+    if spare is not None:
+        return unjudged if len(unjudged) <= spare else []
+    left_out = [
+        run
+        for run in unjudged
+        if run.verdict == OPEN
+        and not run.impact.was_aborted
+        and all(slo.met is not False for slo in run.impact.slos)
+    ]
+    return left_out if len(left_out) <= len(runs) - len(unjudged) else []
 
 
 def compare(
@@ -143,7 +168,11 @@ def _look(runs: Sequence[FinishedRun], baseline: Baseline, compared: Compared) -
     if missing and len(numbers) < LEAST:
         return replace(nothing, word=LEFT_OUT, detail=f"no data in {len(missing)} runs")
     if len(numbers) < LEAST:
-        detail = f"found {len(numbers)} repeats that count, wanted {LEAST}"
+        more = LEAST - len(numbers)
+        detail = (
+            f"{len(numbers)} repeats were judged, wanted {LEAST}: make {more} more, as "
+            f"`brownout repeat … -n {more}` does, and gate them together with these"
+        )
         return replace(nothing, detail=detail, needed=LEAST)
     pinned = [value for value in baseline.values(compared.measure) if value is not None]
     return _first_look(pinned, numbers, compared)

@@ -29,7 +29,7 @@ def say(decision: Decision, runs: Runs, remarks: Sequence[str]) -> str:
     """Return the decision for a terminal."""
     parts = [grid.plain() for grid in grids(decision)]
     stand_in = [STAND_IN] if runs.stand_in else []
-    notes = [f"note: {remark}" for remark in (*remarks, *_spared(decision), *_excluded(runs))]
+    notes = [f"note: {each}" for each in (*remarks, *_spared(decision, runs), *_excluded(runs))]
     last = [title(decision, runs), *(f"  {reason}" for reason in decision.reasons)]
     return "\n\n".join([*parts, "\n".join([*notes, *stand_in, *last, *need(decision)])])
 
@@ -37,7 +37,7 @@ def say(decision: Decision, runs: Runs, remarks: Sequence[str]) -> str:
 def summary(decision: Decision, runs: Runs, remarks: Sequence[str]) -> str:
     """Return the decision as Markdown."""
     stand_in = [f"**{STAND_IN}**"] if runs.stand_in else []
-    notes = (*remarks, *_spared(decision), *_excluded(runs))
+    notes = (*remarks, *_spared(decision, runs), *_excluded(runs))
     lines = [
         f"### {SIGNS[decision.word]} {escaped(title(decision, runs))}",
         *stand_in,
@@ -110,28 +110,60 @@ def _row(each: Comparison) -> list[str | Cell]:
     return [name, *medians, worse, interval, f"{each.p:.3f}", *limits, word]
 
 
-def _spared(decision: Decision) -> list[str]:
-    return [f"left out, since it could not be judged: {name}" for name in decision.left_out]
+def _spared(decision: Decision, runs: Runs) -> list[str]:
+    return [
+        f"left out, since it could not be judged: {run.run_id}: "
+        f"{next(iter(run.impact.reasons), 'no reason is recorded')}"
+        for run in runs
+        if run.run_id in decision.left_out
+    ]
 
 
 def _excluded(runs: Runs) -> list[str]:
-    return [excluded_words(len(runs))] if runs else []
+    return [excluded_words(len(runs.judged))] if runs.judged else []
 
 
 def cases(decision: Decision, runs: Runs) -> list[Case]:
-    """Return every thing that was judged, with what was seen of it."""
+    """Return every thing that was judged, with what was seen of it.
+
+    A case has the same name in every gate of the same experiment, so that a CI knows it again:
+    the first run is `run 1`, whatever its id is.
+    """
+    group = f"brownout.{runs[0].scenario}"
     results = []
-    for run in runs:
+    for number, run in enumerate(runs, 1):
         word = "left out" if run.run_id in decision.left_out else run.verdict
         why = "; ".join(run.impact.reasons)
-        results.append(Case("run", run.run_id, word, why, str(run.path)))
-    seen = iter([row for grid in grids(decision) for row in _rows(grid)])
+        seen = f"{run.run_id}: {run.verdict}\n{run.path}"
+        name, took_s = f"run {number}", run.impact.load.duration_s or 0.0
+        results.append(Case(f"{group}.run", name, word, why, seen, took_s))
+    rows = iter([row for grid in grids(decision) for row in _rows(grid)])
     for held in decision.limits:
         name = held.name if held.scope == "total" else f"{held.scope}.{held.name}"
-        results.append(Case("limit", name, held.word, f"not met in {held.unmet} runs", next(seen)))
+        results.append(Case(f"{group}.limit", name, held.word, _beyond(held), next(rows)))
     for each in decision.comparisons:
-        results.append(Case("baseline", each.measure, each.word, each.detail, next(seen)))
+        why = _worse(each)
+        results.append(Case(f"{group}.baseline", each.measure, each.word, why, next(rows)))
     return results
+
+
+def _beyond(held: Held) -> str:
+    """`total outage: worst 2.9 s, limit ≤ 0.5 s; not met in 5 of 5 runs`."""
+    label_, _, limit, worst, *_ = _limit_row(held)
+    runs = held.met + held.unmet + held.open
+    state = f"open in {held.open}" if held.word == "inconclusive" else f"not met in {held.unmet}"
+    return f"{label_}: worst {worst}, limit {limit}; {state} of {runs} runs"
+
+
+def _worse(each: Comparison) -> str:
+    """`worse than allowed: by 4 s, allowed 0.6 s, critical 1.5 s`."""
+    if each.shift is None:
+        return each.detail
+    worse, allowed, critical = (
+        signed(split(each.measure)[1], value)
+        for value in (each.shift.estimate, each.allowed, each.critical)
+    )
+    return f"{each.detail}: by {worse}, allowed {allowed}, critical {critical}"
 
 
 def properties(decision: Decision, runs: Runs) -> dict[str, str]:

@@ -1,15 +1,18 @@
-"""Repeats: one experiment after the other, each run to its end with what was drawn for it."""
+"""Repeats: one experiment after the other, each run to its end with what was drawn for it.
+
+A run that cannot be judged says nothing about the fault. It is kept, named and made again.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from brownout.runs.repeats.draw import Draw
-from brownout.runs.run_set import FinishedRun, Runs
+from brownout.runs.run_set import JUDGED, FinishedRun, Runs
 from brownout.session.experiment_process import ExperimentProcess, Outcome
 from brownout.session.plan_file import plan_of
 
-__all__ = ["Repeat", "check", "finished", "run_all", "run_once"]
+__all__ = ["Repeat", "check", "finished", "judged", "not_judged", "run_all", "run_once"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,26 +53,52 @@ class Repeat:
 
 
 def finished(repeats: Sequence[Repeat]) -> Runs:
-    """Return the runs that were opened."""
-    return Runs(run for repeat in repeats if (run := repeat.run) is not None)
+    """Return the runs that measured something: those that were judged, or all where none was."""
+    runs = Runs(run for repeat in repeats if (run := repeat.run) is not None)
+    return runs.judged or runs
 
 
-def check(experiment: Path, planned: Sequence[Draw]) -> None:
-    """Raise `ConfigurationError` where one of the repeats could not begin, before any does."""
-    for draw in planned:
-        plan_of(str(experiment), draw.variables)
+def judged(repeats: Sequence[Repeat]) -> int:
+    """Return how many of them passed or failed."""
+    return sum(repeat.outcome.verdict in JUDGED for repeat in repeats)
+
+
+def not_judged(repeats: Sequence[Repeat]) -> list[str]:
+    """Name each run that could not be judged, with its first reason; all are kept."""
+    runs = [repeat.run for repeat in repeats if repeat.outcome.verdict not in JUDGED]
+    return [
+        f"{run.path} is {run.verdict}: {next(iter(run.impact.reasons), 'no reason is recorded')}"
+        for run in runs
+        if run is not None
+    ]
+
+
+def check(experiment: Path, planned: Sequence[Draw], again: int) -> int:
+    """Return how many of `again` further runs make sense: none where no limit can judge a run.
+
+    Raises `ConfigurationError` where one of the repeats could not begin, before any does.
+    """
+    plans = [plan_of(str(experiment), draw.variables)[0] for draw in planned]
+    return again if all(plan.limits for plan in plans) else 0
 
 
 def run_all(
-    experiment: Path, planned: Sequence[Draw], say: Callable[[str], object]
+    experiment: Path,
+    planned: Sequence[Draw],
+    wanted: int,
+    again: int,
+    say: Callable[[str], object],
+    run: Callable[[Path, Draw], Repeat] | None = None,
 ) -> tuple[list[Repeat], str | None]:
-    """Run one repeat after the other, and return them and why the last stopped the others.
+    """Run one repeat after the other until `wanted` are judged, with up to `again` more than that.
 
-    `say` gets a line for each.
+    Return them and why the last stopped the others. `say` gets a line for each; `run` makes one.
     """
     done: list[Repeat] = []
-    for draw in planned:
-        done.append(run_once(experiment, draw))
+    for draw in planned[: wanted + again]:
+        if judged(done) == wanted:
+            break
+        done.append((run or run_once)(experiment, draw))
         say(done[-1].words)
         if why := done[-1].stops:
             return done, why

@@ -16,13 +16,17 @@ __all__ = ["render"]
 _HEADS = "measure | median:n | 95 % interval:n | worst:n | best to worst of the repeats"
 
 
-def render(runs: Runs, verdicts: Sequence[str]) -> str:
-    """Return the spreads of `runs`; `verdicts` has those of repeats without a run as well."""
+def render(runs: Runs, verdicts: Sequence[str], not_judged: Sequence[str] = ()) -> str:
+    """Return the spreads of `runs`; `verdicts` has those of repeats that are not among them too.
+
+    `not_judged` names the runs that say nothing about the fault.
+    """
     spreads = runs.spreads()
     measured = max((len(spread.values) + spread.never for spread in spreads), default=0)
     few = f"; an interval wants {LEAST} repeats" if measured < LEAST else ""
     stand_in = [STAND_IN] if runs.stand_in else []
     last = [f"{len(verdicts)} repeats: {counted(verdicts)}{few}", *_shares(runs), *stand_in]
+    last += [f"not counted: {words}" for words in not_judged]
     return "\n".join([Grid("", columns(_HEADS), list(map(_row, spreads))).plain(), "", *last])
 
 
