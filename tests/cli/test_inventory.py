@@ -144,6 +144,19 @@ def test_the_older_aerolab_is_read_too_without_what_is_gone(
     assert said.out == brownout("inventory", "from-aerolab", given(AEROLAB_7)).out
 
 
+def test_aerolabs_key_is_taken_over_and_a_stopped_node_is_noted(
+    brownout: Brownout, given: Any, home: Path, tmp_path: Path
+) -> None:
+    (home / "aerolab-orders").write_text("k")
+    key = {"SSHKeyPath": str(home / "aerolab-orders")}
+    stopped = {**AEROLAB_7[0], **key, "NodeNo": "3", "PrivateIp": "10.0.0.3", "State": "stopped"}
+    said = brownout("inventory", "from-aerolab", given([{**AEROLAB_7[0], **key}, stopped]))
+    first, second = _hosts(said.out, tmp_path)
+    assert first["host"]["identity_file"] == second["host"]["identity_file"] == key["SSHKeyPath"]
+    assert "# orders-3: it was not running (stopped)" in said.out
+    assert "# orders-1:" not in said.out
+
+
 def test_containers_of_aerolabs_have_no_host(
     brownout: Brownout, given: Any, tmp_path: Path
 ) -> None:
@@ -253,6 +266,16 @@ def test_what_ansible_repeats_of_a_secret_is_not_repeated(brownout: Brownout, gi
     assert said.code == 64
     assert "given: " in said.err
     assert "horse" not in said.err
+
+
+def test_a_plugin_that_is_not_installed_is_named_with_its_collection(
+    brownout: Brownout, given: Any
+) -> None:
+    file = given("plugin: amazon.aws.aws_ec2\nregions: [eu-west-1]\n", "stone.aws_ec2.yml")
+    said = brownout("inventory", "from-ansible", file)
+    assert said.code == 64
+    assert "plugin `amazon.aws.aws_ec2` is not installed" in said.err
+    assert "ansible-galaxy collection install amazon.aws" in said.err
 
 
 def test_without_ansible_one_is_told_what_to_install(

@@ -1,5 +1,6 @@
 """`brownout inventory`: inventories made of what other tools know of the same machines."""
 
+import re
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -79,18 +80,39 @@ def from_aerolab(
 def from_ansible(
     file: _File,
     group: Annotated[
-        str, typer.Option(help="The group of the nodes; default: the database's name.")
+        str,
+        typer.Option(
+            help="The group of the nodes, or several (`a,b`); default: the database's name."
+        ),
     ] = "",
     database: Annotated[str, typer.Option(help="What runs on them.")] = usual.DATABASE,
+    address_from: Annotated[
+        str,
+        typer.Option(
+            metavar="VAR",
+            help="The variable with a node's address, where its login leads elsewhere.",
+        ),
+    ] = "",
+    port_from: Annotated[
+        str,
+        typer.Option(
+            metavar="VAR",
+            help="The variable with a node's port, or with those of several nodes on a host.",
+        ),
+    ] = "",
     name: _Name = "",
     port: _Port = 0,
     output: _Output = None,
 ) -> None:
     """Write an inventory from an Ansible inventory, or from `ansible-inventory --list`."""
     from brownout.inventory.importers import ansible
+    from brownout.inventory.importers.ansible_variables import Wanted
+    from brownout.inventory.importers.document import server_of
 
+    groups = tuple(filter(None, re.split(r"[,:]", group or database)))
+    wanted = Wanted(groups, database, server_of(database), address_from, port_from, port)
     text, source = _read(file) if str(file) == "-" else (ansible.listing(file), file.name)
-    _write(ansible.read(text, source, group or database), database, name, port, output)
+    _write(ansible.read(text, source, wanted), database, name, port, output)
 
 
 @app.command("from-kubernetes", cls=_OfDatabases)

@@ -1,6 +1,6 @@
 """How a server is started, by the systemd unit and the environment files that say so.
 
-A unit names the command and the variables; files beside it (`etcd.service.d/*.conf`) change it, and
+A unit names the command and the variables; files beside it (`NAME.service.d/*.conf`) change it, and
 those that it names (`EnvironmentFile=`) win over its own variables.
 """
 

@@ -40,7 +40,10 @@ class Server:
     `images` are the names of its container images besides `program`; `contained` is the
     configuration file in those images, if they have one. `own_options` are the options of its
     command that say where a node keeps its data and how it rejoins. `shared_options` maps an option
-    to the setting of `connection` that it holds. `hints` are comments to write below `connection`.
+    to the setting of `connection` that it holds. `router_words` are in the names of machines that
+    lead to shards, `aside_words` in those of others that are not nodes. `named_by` maps a setting
+    of `connection` to the variables of playbooks that hold it. `hints` are comments to write below
+    `connection`.
     """
 
     program: str
@@ -52,6 +55,9 @@ class Server:
     contained: str = ""
     own_options: tuple[str, ...] = ()
     shared_options: Mapping[str, str] = field(default_factory=dict)
+    router_words: tuple[str, ...] = ()
+    aside_words: tuple[str, ...] = ()
+    named_by: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     hints: tuple[str, ...] = ()
 
 

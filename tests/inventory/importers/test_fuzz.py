@@ -10,15 +10,18 @@ from tests.cli.test_inventory import AEROLAB_7, AEROLAB_8, LISTED
 from tests.fuzzing import answers, changed, damaged, fuzzed
 
 from brownout.inventory.importers import Imported, aerolab, ansible, written
+from brownout.inventory.importers.ansible_variables import Wanted
+from brownout.inventory.importers.document import server_of
 
 FORMS = {
     "aerolab 8": json.dumps(AEROLAB_8),
     "aerolab 7": json.dumps(AEROLAB_7),
     "list": LISTED,
 }
+WANTED = Wanted(("aerospike",), "aerospike", server_of("aerospike"))
 READ: dict[bool, Callable[[str], Imported]] = {
     True: lambda text: aerolab.read(text, "given"),
-    False: lambda text: ansible.read(text, "given", "aerospike"),
+    False: lambda text: ansible.read(text, "given", WANTED),
 }
 
 

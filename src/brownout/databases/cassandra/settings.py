@@ -84,14 +84,14 @@ def storagedir(node: Node, host: Host, given: Mapping[str, str]) -> str:
         text = ""
     of_script = [match[1].strip("\"'") for match in _STORAGEDIR.finditer(text)][-1:]
     at = [_HOME.sub(lambda _: str(home), path) for path in of_script]
-    known = {path for path in (named, *at) if path}
-    if len(known) > 1:
+    paths = {path for path in (named, *at) if path}
+    if len(paths) > 1:
         raise Unnamed(
             f"node `{node.name}`: its data directories are not known: its JVM's properties have "
             f"`cassandra.storagedir` {named!r}, its cassandra.in.sh has {at[0]!r}",
             "name all directories in its cassandra.yaml",
         )
-    path = next(iter(known), "")
+    path = next(iter(paths), "")
     return "" if "$" in path or "`" in path else path
 
 

@@ -78,6 +78,14 @@ MONGODB = Database(
         images=("mongo",),
         own_options=("--dbpath",),
         shared_options={"--replSet": "replica_set"},
+        router_words=("mongos", "router"),
+        aside_words=("cfg", "config", "mongoc"),
+        named_by={
+            "replica_set": (
+                *("mongodb_replication_replset", "mongodb_replica_set", "mongodb_replset_name"),
+                *("replica_set", "replica_set_name", "replset", "repl_set_name"),
+            )
+        },
         hints=("# replica_set: …       # as its own configuration",),
     ),
     operators=(

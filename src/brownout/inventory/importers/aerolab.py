@@ -20,6 +20,7 @@ __all__ = ["DATABASE", "read"]
 DATABASE = "aerospike"
 #: aerolab's machines of other kinds (load, monitoring) carry this tag, too.
 _KIND = "aerolab.type"
+_RUNNING = ("running", "up")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,7 @@ class _Node:
     zone: str
     state: str
     container: bool
+    key: str
 
 
 def read(text: str, source: str, cluster: str = "", private: bool = False) -> Imported:
@@ -104,6 +106,7 @@ def _of_8(item: Mapping[str, Any]) -> _Node:
         zone=_text(item, "zoneName"),
         state=_text(item, "lifeCycleState").lower(),
         container=_text(item, "backendType") == "docker",
+        key=_text(item, "sshKeyPath") or _text(item, "SSHKeyPath"),
     )
 
 
@@ -116,6 +119,7 @@ def _of_7(item: Mapping[str, Any]) -> _Node:
         zone=_text(item, "Zone"),
         state=_text(item, "State").lower(),
         container=bool(_text(item, "DockerExposePorts")),
+        key=_text(item, "SSHKeyPath"),
     )
 
 
@@ -136,11 +140,15 @@ def _address(node: _Node, private: bool) -> str:
 
 
 def _machine(node: _Node, private: bool) -> Machine:
+    notes = ["it is a container of aerolab's; docs/docker.md"] if node.container else []
+    if node.state not in ("", *_RUNNING):
+        notes.append(f"it was not running ({node.state}), so its addresses may change")
     return Machine(
         name=f"{node.cluster}-{node.number}",
         address=_address(node, private),
         user="root",
+        identity_file=node.key,
         rack=node.zone,
         by_ssh=not node.container,
-        notes=("it is a container of aerolab's; docs/docker.md",) if node.container else (),
+        notes=tuple(notes),
     )

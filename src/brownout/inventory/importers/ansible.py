@@ -1,8 +1,7 @@
-"""The hosts of one group of an Ansible inventory, with the variables that say how to log in.
+"""The hosts of groups of an Ansible inventory, with the variables that say how to log in.
 
 `ansible-inventory --list` reads the inventory, so it may be whatever Ansible takes: INI, YAML, a
-directory, a program, a plugin's settings, each with its `group_vars` and `host_vars`. No template
-is filled in; passwords are left out and named.
+directory, a program, a plugin's settings, each with its `group_vars` and `host_vars`.
 
 {"_meta": {"hostvars": {"a1": {"ansible_user": "ops"}}}, "stone": {"hosts": ["a1"]}, …}
 """
@@ -13,13 +12,16 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 from brownout.base.errors import ConfigurationError
 from brownout.base.secret import environment_without_secrets
 from brownout.base.settings_file import read_text
+from brownout.inventory.importers.ansible_variables import HostVariables, Wanted, is_port, machines
 from brownout.inventory.importers.machine import Imported, Machine
 
 __all__ = ["listing", "read"]
@@ -27,20 +29,8 @@ __all__ = ["listing", "read"]
 _PROGRAM: Final = "ansible-inventory"
 #: A plugin may ask a cloud for its machines.
 _TIMEOUT_S: Final = 120.0
-
-#: Each of our settings, with Ansible's names for it, the newest first.
-_NAMES: Mapping[str, tuple[str, ...]] = {
-    "address": ("ansible_host", "ansible_ssh_host"),
-    "port": ("ansible_port", "ansible_ssh_port"),
-    "user": ("ansible_user", "ansible_ssh_user"),
-    "identity_file": ("ansible_ssh_private_key_file", "ansible_private_key_file"),
-    "become": ("ansible_become", "ansible_sudo"),
-    "connection": ("ansible_connection",),
-    "rack": ("rack_id", "rack"),
-}
-_SSH = ("", "ssh", "smart", "paramiko", "paramiko_ssh", "ansible.builtin.ssh")
-_SECRET = re.compile(r"(?i)^ansible_.*(pass|password|secret|token)$")
-_PROXY = ("ansible_ssh_common_args", "ansible_ssh_extra_args")
+_PLUGIN = re.compile(r"unknown plugin '([\w.]{1,120})'")
+_LIBRARY = re.compile(r"required Python library \(([\w ,.-]{1,120})\)")
 
 
 def listing(file: Path) -> str:
@@ -81,6 +71,7 @@ def listing(file: Path) -> str:
     except OSError as error:
         raise ConfigurationError(f"`{program}` cannot be run: {error.strerror}") from error
     if done.returncode != 0:
+        _check_plugins(file, done.stderr.decode(errors="replace"))
         raise ConfigurationError(
             f"{file}: Ansible cannot read it: {_PROGRAM} ended with {done.returncode}",
             f"{command} says why",
@@ -88,18 +79,54 @@ def listing(file: Path) -> str:
     return done.stdout.decode(errors="replace")
 
 
-def read(text: str, source: str, group: str) -> Imported:
-    """Return the hosts of `group`, and of the groups in it, from what was listed.
+def _check_plugins(file: Path, complaint: str) -> None:
+    """Raise `ConfigurationError` where Ansible misses a plugin, or what a plugin needs.
+
+    Only names are taken from the complaint: it may repeat a secret.
+    """
+    plugins = sorted(set(_PLUGIN.findall(complaint)))
+    collections = sorted({name.rpartition(".")[0] for name in plugins if name.count(".") == 2})
+    if plugins:
+        what = " and ".join(f"`{name}`" for name in plugins)
+        install = f"ansible-galaxy collection install {' '.join(collections)}"
+        raise ConfigurationError(
+            f"{file}: the inventory plugin {what} is not installed",
+            f"{install}; or give the output of `{_PROGRAM} --list` from a machine that has it"
+            if collections
+            else f"install the collection that has it, or give the output of `{_PROGRAM} --list` "
+            "from a machine that has it",
+        )
+    libraries = sorted(set(_LIBRARY.findall(complaint)))
+    if libraries:
+        raise ConfigurationError(
+            f"{file}: its inventory plugin needs the Python library {', '.join(libraries)}, which "
+            "is not installed beside Ansible",
+            f"install it, or give the output of `{_PROGRAM} --list` from a machine that has it",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Hosts:
+    """The hosts of nodes with their shards (empty: none), those of routers, and all others."""
+
+    shards: Mapping[str, str]
+    routers: Sequence[str] = ()
+    aside: Sequence[str] = ()
+
+
+def read(text: str, source: str, wanted: Wanted) -> Imported:
+    """Return the hosts of the wanted groups, and of the groups in them, from what was listed.
 
     Raises `ConfigurationError` with all problems.
     """
     listed = _parsed(text, source)
     named = [name for name in listed if name != "_meta"]
     groups = {*named, *(child for name in named for child in _names(listed[name], "children"))}
-    if group not in groups:
-        names_of_groups = ", ".join(sorted(groups - {"all", "ungrouped"}))
+    unknown = [name for name in wanted.groups if name not in groups]
+    if unknown:
+        names_of_groups = ", ".join(sorted(groups - {"all", "ungrouped"})) or "none"
         raise ConfigurationError(
-            f"{source}: has no group `{group}`; it has {names_of_groups or 'none'}",
+            [f"{source}: has no group `{name}`; it has {names_of_groups}" for name in unknown],
             "say which by --group",
         )
     problems = [
@@ -107,16 +134,148 @@ def read(text: str, source: str, group: str) -> Imported:
         for name in sorted(groups)
         if _mapping(listed.get(name)).get("vars")
     ]
-    variables = _mapping(_mapping(listed.get("_meta")).get("hostvars"))
-    machines = [
-        _machine(_mapping(variables.get(host)), host, source, problems)
-        for host in _hosts(listed, group)
-    ]
-    if not machines:
-        problems.append(f"{source}: group `{group}` has no hosts")
+    values = _mapping(_mapping(listed.get("_meta")).get("hostvars"))
+    variables = {
+        name: HostVariables(name, _mapping(values.get(name)))
+        for name in [*_hosts(listed, "all"), *_hosts(listed, *groups)]
+    }
+    hosts = _sorted_out(listed, wanted)
+    nodes = {
+        name: machines(variables[name], wanted, f"{source}: host {name}", problems)
+        for name in hosts.shards
+    }
+    if not nodes:
+        problems.append(f"{source}: group `{', '.join(wanted.groups)}` has no hosts")
+    problems += _shared(nodes, variables, wanted, source)
     if problems:
         raise ConfigurationError(problems)
-    return Imported(group, f"Ansible's {source}, group {group}", tuple(machines))
+    routers = [
+        f"{one.address}:{one.database_port or wanted.server.port}"
+        for name in hosts.routers
+        for one in machines(variables[name], _of_router(wanted), source, [])
+    ]
+    group = ", ".join(wanted.groups)
+    return _imported(
+        Imported(wanted.groups[0], f"Ansible's {source}, group {group}", ()),
+        nodes,
+        hosts,
+        routers,
+        _named_alike([variables[name] for name in hosts.shards], wanted),
+    )
+
+
+def _imported(
+    imported: Imported,
+    nodes: Mapping[str, Sequence[Machine]],
+    hosts: _Hosts,
+    routers: Sequence[str],
+    connection: Mapping[str, Any],
+) -> Imported:
+    """Return it with its nodes. Without the routers, which shards need, each has a note."""
+    notes = [f"Not nodes of a shard, and left out: {', '.join(hosts.aside)}"] if hosts.aside else []
+    if not any(hosts.shards.values()):
+        every = [one for of_host in nodes.values() for one in of_host]
+        return replace(imported, machines=tuple(every), connection=connection, notes=tuple(notes))
+    if routers:
+        every = [replace(one, shard=hosts.shards[name]) for name, on in nodes.items() for one in on]
+        notes.append("A node's shard is its group; give the names that config.shards has.")
+        connection = {"hosts": list(routers)}
+    else:
+        every = [
+            replace(one, notes=(f"its group may be its shard: `{hosts.shards[name]}`", *one.notes))
+            for name, on in nodes.items()
+            for one in on
+        ]
+        notes.append(
+            "The groups look like shards: then give each node its `shard` and name the routers in "
+            "`connection.hosts`; docs/clusters.md#sharded-clusters."
+        )
+        connection = {}
+    return replace(imported, machines=tuple(every), connection=connection, notes=tuple(notes))
+
+
+def _sorted_out(listed: Mapping[str, Any], wanted: Wanted) -> _Hosts:
+    """Tell shards, routers and others apart, by the names of their groups, where there are any."""
+    every = _hosts(listed, *wanted.groups)
+    server = wanted.server
+    if not server.router_words:
+        return _Hosts(dict.fromkeys(every, ""))
+    names = [name for name in listed if name not in ("_meta", "all", "ungrouped")]
+    routers = _hosts(listed, *(name for name in names if _is_of(name, server.router_words)))
+    parts = (
+        wanted.groups
+        if len(wanted.groups) > 1
+        else _names(listed.get(wanted.groups[0]), "children")
+    )
+    of_routers = [name for name in parts if _is_of(name, server.router_words)]
+    aside = [name for name in parts if _is_of(name, server.aside_words) and name not in of_routers]
+    shards = [name for name in parts if name not in of_routers and name not in aside]
+    owners = defaultdict[str, list[str]](list)
+    for name in shards:
+        for host in _hosts(listed, name):
+            owners[host].append(name)
+    left = [host for host in every if host in owners or not {*of_routers, *aside}]
+    if len(shards) < 2 or any(len(owners[host]) != 1 for host in left):
+        return _Hosts(dict.fromkeys(left, ""), routers, _without(every, left))
+    return _Hosts({host: owners[host][0] for host in left}, routers, _without(every, left))
+
+
+def _is_of(group: str, words: Sequence[str]) -> bool:
+    return any(word in group.lower() for word in words)
+
+
+def _without(every: Sequence[str], left: Sequence[str]) -> list[str]:
+    return [host for host in every if host not in left]
+
+
+def _of_router(wanted: Wanted) -> Wanted:
+    """Return what is wanted of a router: it listens at the usual port, and not at a node's."""
+    return replace(wanted, port=wanted.server.port, port_from="")
+
+
+def _named_alike(hosts: Sequence[HostVariables], wanted: Wanted) -> dict[str, str]:
+    """Return the settings of the connection that a variable has alike on all hosts."""
+    settings = {}
+    for setting, names in wanted.server.named_by.items():
+        values = {host.text(*names) for host in hosts}
+        value = next(iter(values), "")
+        if len(values) == 1 and value and "{{" not in value:
+            settings[setting] = value
+    return settings
+
+
+def _shared(
+    nodes: Mapping[str, Sequence[Machine]],
+    variables: Mapping[str, HostVariables],
+    wanted: Wanted,
+    source: str,
+) -> list[str]:
+    """Return in words which hosts have one address and port, and what may tell them apart."""
+    at = defaultdict[str, list[str]](list)
+    for host, on in nodes.items():
+        for one in on:
+            at[f"{one.address}:{one.database_port or wanted.port or wanted.server.port}"].append(
+                host
+            )
+    problems = []
+    for address, hosts in at.items():
+        if len(hosts) > 1:
+            every = [variables[host].values for host in hosts]
+            differ = [
+                name
+                for name in sorted(every[0])
+                if not name.startswith("ansible_")
+                and all(is_port(each.get(name)) for each in every)
+                and len({str(each[name]) for each in every}) == len(hosts)
+            ]
+            advice = (
+                f"it may be {', '.join(differ)}" if differ else "none of theirs differs as ports do"
+            )
+            problems.append(
+                f"{source}: hosts {', '.join(hosts)} have one address, {address}: wanted the "
+                f"variable with their ports by --port-from ({advice})"
+            )
+    return problems
 
 
 def _parsed(text: str, source: str) -> Mapping[str, Any]:
@@ -132,10 +291,10 @@ def _parsed(text: str, source: str) -> Mapping[str, Any]:
     return data
 
 
-def _hosts(listed: Mapping[str, Any], group: str) -> list[str]:
-    """Return the hosts of a group and of all in it, in the order in which they stand there."""
+def _hosts(listed: Mapping[str, Any], *groups: str) -> list[str]:
+    """Return the hosts of groups and of all in them, in the order in which they stand there."""
     hosts: dict[str, None] = {}
-    inner, waiting = {group}, [group]
+    inner, waiting = {*groups}, [*groups]
     while waiting:
         content = listed.get(waiting.pop(0))
         hosts.update(dict.fromkeys(_names(content, "hosts")))
@@ -154,53 +313,3 @@ def _names(content: Any, kind: str) -> list[str]:
 
 def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
-
-
-def _machine(variables: Mapping[str, Any], host: str, source: str, problems: list[str]) -> Machine:
-    values = {ours: _first(variables, theirs) for ours, theirs in _NAMES.items()}
-    where = f"{source}: host {host}"
-    for ours, value in values.items():
-        if "{{" in value:
-            problems.append(
-                f"{where}: {_NAMES[ours][0]}: found a template or a vault's text, which only "
-                "Ansible can read; write its value there"
-            )
-    if values["connection"] not in _SSH:
-        problem = f"ansible_connection: found {values['connection']!r}, wanted ssh"
-        problems.append(f"{where}: {problem}; such a host cannot be reached by brownout")
-    port = values["port"] or "22"
-    if not re.fullmatch(r"[0-9]{1,5}", port) or not 0 < int(port) < 65536:
-        problems.append(f"{where}: ansible_port: found {port!r}, wanted a port")
-        port = "22"
-    return Machine(
-        name=host,
-        address=values["address"] or host,
-        port=int(port),
-        user=values["user"],
-        identity_file=values["identity_file"],
-        sudo=values["become"].lower() in ("true", "yes", "1", "on"),
-        rack=values["rack"],
-        notes=tuple(_notes(variables)),
-    )
-
-
-def _first(variables: Mapping[str, Any], names: tuple[str, ...]) -> str:
-    for name in names:
-        value = variables.get(name)
-        if str(value).startswith("$ANSIBLE_VAULT"):
-            return "{{ vault }}"
-        if isinstance(value, Mapping):
-            value = value.get("__ansible_unsafe", "{{ vault }}")
-        if isinstance(value, str | int | float):
-            return str(value)
-    return ""
-
-
-def _notes(variables: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what was not taken over: what logs in besides a key, and detours."""
-    for name in sorted(variables):
-        if _SECRET.match(name):
-            yield f"`{name}` was not copied: no secret stands in an inventory; give a reference"
-    for name in _PROXY:
-        if "Proxy" in str(variables.get(name, "")):
-            yield f"`{name}` leads through another machine: say so by `bastion` (docs/ssh.md)"

@@ -4,7 +4,9 @@ What it says has been read back as `brownout check` reads it.
 """
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +17,9 @@ from brownout.inventory import inventory
 from brownout.inventory.database import Server, databases
 from brownout.inventory.importers.machine import Imported, Machine
 
-__all__ = ["written"]
+__all__ = ["server_of", "written"]
 
+_GUESSED = "more nodes are on its machine; `service` and `config_file` are guesses"
 _PLAIN = re.compile(r"[A-Za-z0-9~/][A-Za-z0-9._:/~-]*")
 
 
@@ -25,7 +28,7 @@ _HEAD = """\
 # Look it through: what stands after a # is not known from there. docs/clusters.md, docs/ssh.md
 # and docs/kubernetes.md explain every setting; `brownout check` and `brownout doctor` say what is
 # still wrong.
-name: {name}
+{notes}name: {name}
 database: {database}
 # lab, test, staging or production: guards ask for more, the nearer it is to people.
 environment: staging
@@ -47,27 +50,71 @@ def written(imported: Imported, database: str, port: int = 0, path: Path | None 
 
     `path` is where it will stand. Raises `ConfigurationError` with every problem.
     """
-    servers = {name: one.server for name, one in databases().items() if one.server is not None}
-    if database not in servers:
-        listed = ", ".join(servers)
-        raise ConfigurationError(f"--database: found {database!r}, wanted one of {listed}")
-    kind = servers[database]
-    source, name = _printable(imported.source), _quoted(imported.name)
-    head = _HEAD.format(source=source, name=name, database=database)
-    lines = [line for one in imported.machines for line in _node(one, kind, port or kind.port)]
+    kind = server_of(database)
+    at = Counter(_machine(one) for one in imported.machines)
+    together = [_of_ssh(one) and at[_machine(one)] > 1 for one in imported.machines]
+    imported = _with_notes_of_all(imported, together)
+    notes = "".join(f"# {_printable(note)}\n" for note in imported.notes)
+    head = _HEAD.format(
+        source=_printable(imported.source),
+        notes=notes,
+        name=_quoted(imported.name),
+        database=database,
+    )
+    pairs = zip(imported.machines, together, strict=True)
+    nodes = [_node(one, kind, port or kind.port, several) for one, several in pairs]
+    lines = [line for node in nodes for line in node]
     settings = [f"{key}: {_flow(value)}" for key, value in imported.connection.items()]
     text = head + "\n".join(lines) + "\n" + _TAIL.format(wanted="\n  ".join(settings or kind.hints))
     inventory.parse(yaml.safe_load(text), path or Path(f"{imported.name}.yaml"))
     return text
 
 
-def _node(machine: Machine, kind: Server, port: int) -> Iterator[str]:
+def _with_notes_of_all(imported: Imported, together: Sequence[bool]) -> Imported:
+    """Return it with what is said of every node said once; `together` share their machine."""
+    machines = [
+        replace(one, notes=(*one.notes, _GUESSED)) if several else one
+        for one, several in zip(imported.machines, together, strict=True)
+    ]
+    first, *rest = machines
+    alike = [note for note in first.notes if rest and all(note in one.notes for one in rest)]
+    own = [[note for note in one.notes if note not in alike] for one in machines]
+    notes = (*imported.notes, *(f"Every node: {note}" for note in alike))
+    pairs = zip(machines, own, strict=True)
+    return replace(
+        imported,
+        machines=tuple(replace(one, notes=tuple(left)) for one, left in pairs),
+        notes=notes,
+    )
+
+
+def server_of(database: str) -> Server:
+    """Return how a database is installed; `ConfigurationError` with the known ones."""
+    servers = {name: one.server for name, one in databases().items() if one.server is not None}
+    if database not in servers:
+        listed = ", ".join(servers)
+        raise ConfigurationError(f"--database: found {database!r}, wanted one of {listed}")
+    return servers[database]
+
+
+def _machine(machine: Machine) -> tuple[str, int]:
+    return machine.ssh_address or machine.address, machine.port
+
+
+def _of_ssh(machine: Machine) -> bool:
+    return machine.by_ssh and not machine.host
+
+
+def _node(machine: Machine, kind: Server, usual: int, together: bool) -> Iterator[str]:
+    """Yield a node's lines; nodes that share their machine have names of their own there."""
+    port = machine.database_port or usual
     yield from (f"  # {_quoted(machine.name)}: {_printable(note)}" for note in machine.notes)
     yield f"  - name: {_quoted(machine.name)}"
-    own_port = machine.database_port or port
-    yield f"    address: {_quoted(_with_port(machine.address, own_port))}"
+    yield f"    address: {_quoted(_with_port(machine.address, port))}"
     if machine.rack:
         yield f"    rack: {_quoted(machine.rack)}"
+    if machine.shard:
+        yield f"    shard: {_quoted(machine.shard)}"
     if machine.host:
         yield "    host:"
         yield from (f"      {key}: {_flow(value)}" for key, value in machine.host.items())
@@ -77,6 +124,8 @@ def _node(machine: Machine, kind: Server, port: int) -> Iterator[str]:
         return
     yield "    host:"
     yield "      kind: ssh"
+    if machine.ssh_address not in ("", machine.address):
+        yield f"      address: {_quoted(machine.ssh_address)}"
     if machine.port != 22:
         yield f"      port: {machine.port}"
     yield f"      user: {_quoted(machine.user)}" if machine.user else "      # user: …"
@@ -84,8 +133,13 @@ def _node(machine: Machine, kind: Server, port: int) -> Iterator[str]:
     yield f"      sudo: {'true' if machine.sudo else 'false'}" + (
         "" if machine.user == "root" else "            # true unless the login may do it all"
     )
+    file = Path(kind.config_file)
+    if together:  # as a template of units has them
+        yield f"      service: {kind.service}@{port}"
+        yield f"      config_file: {file.with_name(f'{file.stem}-{port}{file.suffix}')}"
+        return
     yield f"      service: {kind.service}"
-    yield f"      config_file: {kind.config_file}"
+    yield f"      config_file: {file}"
 
 
 def _identity(file: str) -> str:
