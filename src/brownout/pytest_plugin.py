@@ -11,7 +11,7 @@ for the fixture. docs/pytest.md explains it.
 
 from collections.abc import Generator, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
@@ -26,7 +26,10 @@ _MADE = pytest.StashKey["Resilience"]()
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add `--resilience-cluster` and `--resilience-baseline`."""
     group = parser.getgroup("resilience", "experiments on a database cluster, by brownout")
-    cluster = "The cluster of tests that name none: an inventory's name or path."
+    cluster = (
+        "The cluster of tests that name none: an inventory's name or path. Several, separated by "
+        "commas: one for each worker of pytest-xdist."
+    )
     baseline = "A baseline pinned by `brownout baseline pin`."
     group.addoption("--resilience-cluster", metavar="NAME", default=None, help=cluster)
     group.addoption("--resilience-baseline", metavar="FILE", default=None, help=baseline)
@@ -39,6 +42,25 @@ def pytest_configure(config: pytest.Config) -> None:
         "resilience(cluster=None, baseline=None): breaks something in a cluster; every test with "
         "the fixture `resilience` has it",
     )
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Refuse mistaken options before anything runs, in one line."""
+    clusters = _listed(session.config.getoption("--resilience-cluster"))
+    baseline = session.config.getoption("--resilience-baseline")
+    if hasattr(session.config, "workerinput") or not (clusters or baseline):
+        return
+    from brownout.base.errors import BrownoutError
+    from brownout.inventory import inventory
+    from brownout.runs.gate import baseline as baselines
+
+    try:
+        for name in clusters:
+            inventory.declared(name)
+        if baseline:
+            baselines.read(session.config.rootpath / baseline)
+    except BrownoutError as error:
+        raise pytest.UsageError(_one_line(error)) from None
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -66,12 +88,44 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     except (pytest.skip.Exception, pytest.xfail.Exception):
         _check(item)
         raise
-    except BaseException:  # the test fails, and says why
+    except BaseException as error:  # the test fails, and says why
         if _MADE in item.stash:
             item.stash[_MADE].forget()
+            _say_usage(error)
         raise
     _check(item)
     return done
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None, Any, Any]:
+    """A fixture that names an experiment or a baseline that is none is a mistake, too."""
+    try:
+        return (yield)
+    except Exception as error:
+        if "resilience" in getattr(item, "fixturenames", ()):
+            _say_usage(error)
+        raise
+
+
+def _say_usage(error: BaseException) -> None:
+    """Raise a mistake in what a test asks for in one line, without a traceback through us."""
+    from brownout.base.errors import ConfigurationError
+
+    if isinstance(error, ConfigurationError):
+        _fail(f"UsageError: {_one_line(error)}")
+
+
+def _fail(message: str) -> NoReturn:
+    raise pytest.fail.Exception(message, pytrace=False) from None
+
+
+def _one_line(error: Exception) -> str:
+    return "; ".join(line.strip() for line in str(error).splitlines() if line.strip())
+
+
+def _listed(option: str | None) -> list[str]:
+    return [name.strip() for name in (option or "").split(",") if name.strip()]
 
 
 def _check(item: pytest.Item) -> None:
@@ -86,14 +140,14 @@ def resilience(request: pytest.FixtureRequest, _resilience_holds: Any) -> Iterat
     from brownout.testing.resilience import Resilience
 
     marker = _marked(request.node)
-    cluster = marker.get("cluster") or request.config.getoption("--resilience-cluster")
+    clusters = _listed(marker.get("cluster") or request.config.getoption("--resilience-cluster"))
     baseline = marker.get("baseline") or request.config.getoption("--resilience-baseline")
 
     def note(name: str, value: object) -> None:
         request.node.user_properties.append((name, value))
 
     path = request.config.rootpath / Path(baseline) if baseline else None
-    fixture = request.node.stash[_MADE] = Resilience(cluster, path, note, _resilience_holds)
+    fixture = request.node.stash[_MADE] = Resilience(clusters, path, note, _resilience_holds)
     yield fixture
     fixture.close()
 

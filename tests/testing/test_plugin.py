@@ -2,7 +2,9 @@
 
 import json
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -10,6 +12,7 @@ from tests.chaos_runner import LOAD
 from tests.run_builder import RunScript, build_run
 from tests.runs.gate.repeated import build_repeats
 from tests.testing import recorded
+from tests.wording import mentions
 
 from brownout.runs.gate import baseline as baselines
 from brownout.runs.run_set import Runs
@@ -254,15 +257,15 @@ def test_tests_are_marked_by_their_fixture_and_markers_name_the_cluster(
 
         @pytest.mark.resilience(cluster="staging")
         def test_marked(resilience):
-            assert resilience._cluster == "staging"
+            assert resilience._clusters == ["staging"]
 
         def test_by_option(resilience):
-            assert resilience._cluster == "nightly"
+            assert resilience._clusters == ["lab-etcd", "lab-redis"]
 
         def test_other():
             pass
     """)
-    option = "--resilience-cluster=nightly"
+    option = "--resilience-cluster=lab-etcd, lab-redis"
     assert "2 deselected" in pytester.runpytest_inprocess("-m", "not resilience").stdout.str()
     chosen = pytester.runpytest_inprocess("-m", "resilience", "--strict-markers", option)
     chosen.assert_outcomes(passed=2, deselected=1)
@@ -334,6 +337,136 @@ def test_a_run_that_another_worker_began_is_not_taken_for_ones_own_that_died(
         )
     shared = pytester.runpytest_subprocess("-n2", "--dist=loadfile")
     shared.assert_outcomes(passed=2)
+
+
+def test_each_worker_takes_a_cluster_of_its_own(pytester: pytest.Pytester, made: Make) -> None:
+    made()
+    pytester.makepyfile("""
+        import os, pathlib, time
+        import pytest
+
+        @pytest.mark.parametrize("n", [1, 2])
+        def test_it(resilience, n):
+            impact = resilience.run("recorded.json")
+            me = pathlib.Path(os.environ["PYTEST_XDIST_WORKER"])
+            (cluster,) = resilience._holds._locks
+            me.with_suffix(".cluster").write_text(cluster)
+            until = time.monotonic() + 60
+            while len(list(pathlib.Path().glob("*.cluster"))) < 2 and time.monotonic() < until:
+                time.sleep(0.05)
+    """)
+    done = pytester.runpytest_subprocess("-n2", "--resilience-cluster=lab-etcd,lab-redis")
+    done.assert_outcomes(passed=2)
+    taken = {path.read_text() for path in pytester.path.glob("*.cluster")}
+    assert taken == {"lab-etcd", "lab-redis"}
+
+
+@pytest.mark.live
+@pytest.mark.matrix
+def test_two_workers_break_two_real_clusters_at_the_same_time(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clusters = pytester.path / "clusters"
+    clusters.mkdir()
+    lab = "database: etcd\nenvironment: lab\nallow_data_loss: true\nlab:\n  engine: etcd\n"
+    for name in ("one", "two"):
+        (clusters / f"{name}.yaml").write_text(lab)
+    for name in ("clusters", "lab_dir", "runs", "state"):
+        monkeypatch.setenv(f"BROWNOUT_{name.upper()}", str(pytester.path / name))
+    pytester.makepyfile(f"""
+        import pytest
+
+        @pytest.mark.parametrize("n", [1, 2])
+        def test_it(resilience, n):
+            impact = resilience.run(
+                "node-kill", own_limits=False, baseline_s=10, downtime_s=2.0, load="{LOAD}"
+            )
+            assert impact.recovery_time < 60
+    """)
+    done = pytester.runpytest_subprocess("-n2", "--resilience-cluster=one,two")
+    runs = [
+        (json.loads((run / "run.json").read_text()), json.loads((run / "impact.json").read_text()))
+        for run in (pytester.path / "runs").glob("*-node-kill-*")
+    ]
+    assert sorted(record["cluster"]["name"] for record, _ in runs) == ["one", "two"]
+    assert all(impact["faults"][0]["effective"] for _, impact in runs)
+    starts, ends = zip(*(_span(record, impact) for record, impact in runs), strict=True)
+    assert max(starts) < min(ends)  # at the same time
+    assert "ClusterShared" not in done.stdout.str()
+
+
+def _span(record: dict[str, Any], impact: dict[str, Any]) -> tuple[float, float]:
+    """When a run was made, and when its load had ended at the earliest."""
+    began = datetime.fromisoformat(record["created"]).timestamp()
+    return began, began + float(impact["load"]["duration_s"])
+
+
+def test_a_mistake_in_what_a_test_asks_for_is_one_line(
+    pytester: pytest.Pytester, made: Make
+) -> None:
+    made()
+    pytester.makepyfile("""
+        import pytest
+
+        def test_experiment(resilience):
+            resilience.run("node-kil", cluster="lab-etcd")
+
+        def test_variable(resilience):
+            resilience.run("node-kill", cluster="lab-etcd", downtime="soon")
+
+        @pytest.fixture
+        def impact(resilience):
+            return resilience.run("no-such.json")
+
+        def test_in_a_fixture(impact):
+            pass
+
+        @pytest.mark.resilience(baseline="none.yaml")
+        def test_baseline(resilience):
+            pass
+    """)
+    done = pytester.runpytest_inprocess("-rfE")
+    done.assert_outcomes(failed=2, errors=2)
+    said = [line for line in done.outlines if line.startswith("UsageError: ")]
+    assert len(said) == 4
+    for line, names in zip(
+        said,
+        # Errors of fixtures come first.
+        (["no-such.json"], ["none.yaml"], ["node-kil", "node-kill"], ["downtime"]),
+        strict=True,
+    ):
+        assert mentions(line, *names), line
+    assert "resilience.py" not in done.stdout.str()
+
+
+@pytest.mark.parametrize(
+    "option", ["--resilience-cluster=lab-etcd,stagin", "--resilience-baseline=none.yaml"]
+)
+def test_a_mistaken_option_ends_pytest_before_any_test_in_one_line(
+    pytester: pytest.Pytester, made: Make, option: str
+) -> None:
+    pytester.makepyfile("def test_it(): pass")
+    done = pytester.runpytest_inprocess(option)
+    assert done.ret == pytest.ExitCode.USAGE_ERROR
+    (line,) = [line for line in done.errlines if line.strip()]
+    assert line.startswith("ERROR: ")
+    assert mentions(line, option.split("=")[1].rsplit(",", 1)[-1])
+
+
+def test_inconclusive_repeats_are_made_again_and_named_where_too_many(
+    pytester: pytest.Pytester, made: Make
+) -> None:
+    made("starved", lag_p99_ms=1400)
+    pytester.makepyfile("""
+        import pytest
+        from brownout.testing.errors import RunInconclusive
+
+        def test_it(resilience):
+            with pytest.raises(RunInconclusive, match="(?s)0 of 2 .*generator_not_starved") as why:
+                resilience.repeat("starved.json", times=2, again=1)
+            assert str(why.value).count("<run ") == 2
+    """)
+    pytester.runpytest_inprocess().assert_outcomes(passed=1)
 
 
 def test_tests_of_one_file_stay_on_one_worker(pytester: pytest.Pytester, made: Make) -> None:

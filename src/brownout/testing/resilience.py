@@ -15,6 +15,7 @@ from brownout.runs.repeats.draw import draws
 from brownout.runs.run_set import FinishedRun, Runs
 from brownout.session.experiment_checks import read_experiment
 from brownout.session.experiment_process import ExperimentProcess, Outcome
+from brownout.session.plan_file import plan_of
 from brownout.testing.errors import ResilienceFailed, RunInconclusive
 from brownout.testing.hold import Holds
 from brownout.testing.impact import Impact
@@ -29,17 +30,18 @@ _TOLD = ("tps_drop", "blackout", "recovery_time", "lost_operations")
 class Resilience:
     """Breaks things in a cluster and says what its users felt.
 
-    `note` takes a property of the test; `holds` is None where no other worker can be there.
+    Runs are on the first of `clusters` that no other worker has. `note` takes a property of the
+    test; `holds` is None where no other worker can be there.
     """
 
     def __init__(
         self,
-        cluster: str | None,
+        clusters: Sequence[str],
         baseline: Path | None,
         note: Note,
         holds: Holds | None = None,
     ) -> None:
-        self._cluster, self._note, self._holds = cluster, note, holds
+        self._clusters, self._note, self._holds = clusters, note, holds
         self._baseline = baselines.read(baseline) if baseline is not None else None
         self._failed: list[Impact] = []
         self._closed = False
@@ -152,10 +154,14 @@ class Resilience:
         self.check()
 
     def _once(self, path: Path, cluster: str | None, given: list[str], own_limits: bool) -> Impact:
-        where = cluster or self._cluster or os.environ.get("BROWNOUT_CLUSTER")
+        named = [cluster] if cluster else [*self._clusters]
+        named = named or [name for name in [os.environ.get("BROWNOUT_CLUSTER")] if name]
         if self._holds is not None:
-            self._holds.take(where or usual.CLUSTER)
-        variables = [*given, *([f"cluster={where}"] if where else [])]
+            taken = self._holds.take(named or [usual.CLUSTER])
+            named = [taken] if named else []
+        variables = [*given, *(f"cluster={name}" for name in named[:1])]
+        if any(each.get("name") == "brownout" for each in _extensions(path)):
+            plan_of(str(path), variables)  # raises with every mistake, before a process is made
         with ExperimentProcess(path, variables) as process:
             outcome = process.outcome()
         impact = self._judged(path, outcome)
@@ -189,6 +195,12 @@ class Resilience:
         for name in _TOLD:
             value = impact.finished.impact.value(name)
             self._note(f"resilience.{name}", "no data" if value is None else f"{value:g}")
+
+
+def _extensions(path: Path) -> Sequence[Mapping[str, Any]]:
+    return [
+        each for each in read_experiment(path).get("extensions") or () if isinstance(each, Mapping)
+    ]
 
 
 def _variable(name: str, value: Any) -> str:
