@@ -11,7 +11,7 @@ from brownout.databases.adapter import Adapter, MilestoneState
 from brownout.faults.faults import Faults
 from brownout.inventory.model import Cluster
 from brownout.machine.host import host_for
-from brownout.session.milestones import Course, Looks, MilestoneWatcher
+from brownout.session.milestones import Course, Crossing, Looks, MilestoneWatcher
 
 #: What looks at a member said, a second each: it was SECONDARY for one, then in ROLLBACK for 210 s.
 ROLLBACK = [*[False] * 18, True, *[False] * 210, *[True] * 10]
@@ -121,13 +121,14 @@ class Calm:
     """A cluster that shows no change."""
 
     def __init__(self) -> None:
-        self.asked = 0
+        self.asked = self.looks = 0
 
     def signature(self) -> str:
         self.asked += 1
         return "as it was"
 
     def stable(self, _milestone: str) -> MilestoneState:
+        self.looks += 1
         return MilestoneState(True)
 
 
@@ -146,6 +147,42 @@ def test_a_break_that_the_cluster_has_yet_to_notice_is_not_taken_for_unnoticed(
     mended[0] = True
     await_true(lambda: watcher.passed("changed"), "it is taken for unnoticed once it is mended")
     watcher.stop()
+
+
+def test_a_cluster_that_never_noticed_was_redundant_from_the_mend_on_not_when_we_gave_up_waiting(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("brownout.session.milestones.UNNOTICED_S", 1.0)
+    reported: list[Crossing] = []
+    mended = [False]
+    watcher = MilestoneWatcher(cast(Adapter, Calm()), lambda: mended[0], reported.append, 0.3)
+    watcher.arm()
+    watcher.start()
+    time.sleep(0.5)  # it is broken for so long
+    at, mended[0] = time.monotonic(), True
+    assert watcher.wait("redundant", 0.0).first_yes is None, "a change may still come"
+    crossing = watcher.wait("redundant", 30.0)
+    watcher.stop()
+    assert time.monotonic() - at > 1.0
+    assert crossing.last_no is not None
+    assert crossing.first_yes is not None
+    assert at - 0.5 < crossing.last_no <= at <= crossing.first_yes < at + 1.0
+    assert [each.name for each in reported] == ["rejoined", "redundant"]
+
+
+def test_looks_before_a_change_that_came_late_say_nothing_of_what_followed_it() -> None:
+    cluster, changed = Calm(), [False]
+    cluster.signature = lambda: "another" if changed[0] else "as it was"  # type: ignore[method-assign]
+    watcher = MilestoneWatcher(cast(Adapter, cluster), lambda: True, lambda _: None, 0.0)
+    watcher.arm()
+    watcher.start()
+    await_true(lambda: cluster.looks > 5, "several looks said that it is redundant")
+    assert watcher.crossing("redundant").first_yes is None
+    at, changed[0] = time.monotonic(), True
+    crossing = watcher.wait("redundant", 30.0)
+    watcher.stop()
+    assert crossing.first_yes is not None
+    assert crossing.first_yes >= at
 
 
 def test_the_silence_of_a_node_that_is_cut_off_from_us_is_no_change_of_the_cluster() -> None:

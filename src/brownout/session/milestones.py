@@ -99,6 +99,12 @@ class Course:
         changed = [each for each in names if self[each].look(asked, answered, yes, detail)]
         return [self[each].crossing for each in changed]
 
+    def adopt(self, other: "Course") -> list[Crossing]:
+        """Take over all that `other` says of the ends; return the milestones that it reached."""
+        for name in ORDER:
+            self._looks[name] = other[name]
+        return [self[name].crossing for name in ORDER if self[name].reached]
+
 
 class MilestoneWatcher:
     """Polls one cluster from a thread of its own, from the first break until `stop`.
@@ -123,6 +129,7 @@ class MilestoneWatcher:
         self._before = ""
         self._stop = threading.Event()
         self._course: Course | None = None
+        self._unchanged: Course | None = None  # the looks that count if no change ever comes
         self._unnoticed = False
         self._thread: threading.Thread | None = None
 
@@ -131,7 +138,7 @@ class MilestoneWatcher:
         self.stop()
         self._before = self._adapter.signature()
         self._unnoticed = False
-        self._course = Course(self._hold_s)
+        self._course, self._unchanged = Course(self._hold_s), Course(self._hold_s)
 
     def start(self) -> None:
         """Begin to poll; safe to call again while polling."""
@@ -192,8 +199,7 @@ class MilestoneWatcher:
             elif mended_at is None:
                 mended_at = time.monotonic()
             changed = self._look_for_change(mended_at)
-            if changed:
-                self._look_at_milestones()
+            self._look_at_milestones(self._course if changed else self._unchanged)
             calm = changed and all(self.passed(name) for name in ORDER)
             self._stop.wait(CALM_POLL_S if calm else POLL_S)
 
@@ -206,15 +212,20 @@ class MilestoneWatcher:
         if blind or self._is_blind():
             return False
         changed = signature is not None and signature != self._before
-        self._take("changed", asked, changed, {"before": self._before, "after": signature})
+        self._take(self._course, "changed", asked, changed, {"before": self._before, "after": signature})
         if not changed and mended_at is not None:
             self._unnoticed = time.monotonic() - mended_at > UNNOTICED_S
+            if self._unnoticed and self._course and self._unchanged:
+                for crossing in self._course.adopt(self._unchanged):
+                    self._report(crossing)
         return self.passed("changed")
 
-    def _look_at_milestones(self) -> None:
+    def _look_at_milestones(self, course: Course | None) -> None:
         """Ask for each milestone in turn; each includes the one before it.
 
-        While something is still broken it is not asked for: the answer would be a no.
+        While something is still broken it is not asked for: the answer would be a no. Looks before
+        a change count only if no change comes: then nothing was away, from the first look after the
+        mend on.
         """
         yes: bool | None = self._is_mended()
         for name in ORDER:
@@ -224,12 +235,16 @@ class MilestoneWatcher:
                 state: MilestoneState | None = self._ask(partial(self._adapter.stable, name))
                 yes = None if state is None or state.unknown else state.reached
                 detail = dict(state.detail) if state else {}
-            self._take(name, asked, yes, detail)
+            self._take(course, name, asked, yes, detail)
 
-    def _take(self, name: str, asked: float, yes: bool | None, detail: dict[str, Any]) -> None:
-        if self._course is not None:
-            for crossing in self._course.take(name, asked, time.monotonic(), yes, detail):
-                self._report(crossing)
+    def _take(
+        self, course: Course | None, name: str, asked: float, yes: bool | None,
+        detail: dict[str, Any],
+    ) -> None:  # fmt: skip
+        if course is not None:
+            for crossing in course.take(name, asked, time.monotonic(), yes, detail):
+                if course is self._course:
+                    self._report(crossing)
 
     @staticmethod
     def _ask(question: Callable[[], Any]) -> Any | None:
