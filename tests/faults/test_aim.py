@@ -45,6 +45,9 @@ class Moving:
     def members(self) -> list[Member]:
         return members(self.primary)
 
+    def role_words(self) -> dict[str, str]:
+        return {}
+
     def role_asked(self, select: str) -> str:
         return self.words.role_asked(select)
 

@@ -274,6 +274,10 @@ class Wording(Protocol):
         """Return the role that a target asks for, `primary` or `secondary`; empty for none."""
         ...
 
+    def role_words(self) -> Mapping[str, str]:
+        """Return the database's own word for `primary` and for `secondary`."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Claim:

@@ -80,6 +80,10 @@ class Targets:
         racks = {node.name: node.rack for node in cluster.nodes}
         self.choose(select, members, 1, racks, shards)
 
+    def role_words(self) -> dict[str, str]:
+        """Return the database's own word for each of the two roles."""
+        return {"primary": self.primary, "secondary": self.secondary}
+
     def role_asked(self, select: str) -> str:
         """Return the role that `select` asks for, `primary` or `secondary`; empty for none."""
         role = self._role(select.partition("@")[0].removeprefix("role="))

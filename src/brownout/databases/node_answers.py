@@ -89,6 +89,10 @@ class Asking(Generic[L, V]):
         """Return the role that `select` asks for, whatever word of the database it uses."""
         return self.TARGETS.role_asked(select)
 
+    def role_words(self) -> dict[str, str]:
+        """Return the database's own word for each of the two roles."""
+        return self.TARGETS.role_words()
+
     def engine(self) -> str:
         """Return what the nodes run, with its version; where versions differ, each is named.
 

@@ -16,7 +16,7 @@ from brownout.measure.assess import Findings, assess
 from brownout.measure.canary import canary_of
 from brownout.measure.data import ErrorRow, RunData, Stream
 from brownout.measure.document import write_impact
-from brownout.measure.driver import Driver, driver_of
+from brownout.measure.driver import driver_of
 from brownout.measure.impact import Impact, Load
 from brownout.measure.measures import time_above_of
 from brownout.measure.ranges import rounded
@@ -56,7 +56,7 @@ def analyze(path: Path | str) -> Impact:
     findings = assess(data)
     facts = _facts(directory, data, generator, findings, ledger)
     beside = read_canary(directory.canary, directory.canary_calls)
-    impact = _impact(record, data, findings, ledger, facts, beside, driver_of(generator))
+    impact = _impact(record, data, findings, ledger, facts, beside, generator)
     write_json(directory.ledger, {"schema_version": SCHEMA_VERSION, **ledger.as_dict()})
     write_impact(directory, impact)
     return impact
@@ -164,7 +164,7 @@ def _impact(
     ledger: Ledger,
     facts: Facts,
     beside: CanaryRecord | None,
-    driver: Driver | None,
+    generator: Document,
 ) -> Impact:
     """Put the impact together; what a canary saw is in it where there was one."""
     faults = rounded(findings.faults)
@@ -179,6 +179,7 @@ def _impact(
     seen = canary_of(beside, (level.start, level.end), spans) if beside else None
     return Impact(
         run_id=record.get("run_id"),
+        started=_text(generator.get("t0_wall")),
         verdict=verdict.word,
         reasons=verdict.reasons,
         remarks=(*verdict.remarks, *map(not_judged, dropped)),
@@ -197,11 +198,15 @@ def _impact(
         shams=rounded(findings.shams),
         ledger=replace(ledger, examples=(), refused=()),
         load=rounded(_load(data, findings, facts)),
-        driver=driver,
+        driver=driver_of(generator),
         canary=rounded(seen),
         settings=data.settings.as_dict(),
         versions=dict(record.get("versions") or {}),
     )
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
 
 
 def _load(data: RunData, findings: Findings, facts: Facts) -> Load:

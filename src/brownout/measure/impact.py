@@ -258,11 +258,13 @@ class Load:
 class Impact:
     """What a run found; docs/run-directory.md describes every field.
 
+    `started` is the time of day, RFC 3339, at which the schedule started: every `t` counts from it.
     `cluster`, `experiment`, `workload`, `settings` and `versions` are as run.json has them; what
     is asked of them has a property here.
     """
 
     run_id: str | None = None
+    started: str | None = None
     verdict: str
     reasons: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
@@ -285,6 +287,10 @@ class Impact:
     canary: Canary | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
     versions: Mapping[str, Any] = field(default_factory=dict)
+
+    def role_word(self, role: str) -> str:
+        """Return the database's own word for `primary` or `secondary`."""
+        return str((self.cluster.get("roles") or {}).get(role, role))
 
     @property
     def scenario(self) -> str | None:

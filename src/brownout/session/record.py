@@ -8,7 +8,7 @@ from importlib.metadata import version
 from typing import Any
 
 from brownout.base.binary import loadgen_version
-from brownout.databases.adapter import Adapter, Electing
+from brownout.databases.adapter import Adapter, Electing, Wording
 from brownout.inventory.model import Cluster, Node
 from brownout.run.directory import RunDirectory
 from brownout.session.options import SETTINGS
@@ -110,6 +110,7 @@ def cluster_of(cluster: Cluster, adapter: Adapter) -> dict[str, Any]:
         "stand_in": cluster.lab is not None and cluster.lab.stand_in,
         "price": cluster.price.model_dump() if cluster.price else None,
         "failure_detection": _failure_detection(adapter),
+        "roles": _role_words(adapter),
     }
 
 
@@ -117,6 +118,12 @@ def _failure_detection(adapter: Adapter) -> dict[str, Any] | None:
     """Return by which setting the nodes count a silent primary as gone, where they elect one."""
     setting = adapter.failure_detection() if isinstance(adapter, Electing) else None
     return None if setting is None else asdict(setting)
+
+
+def _role_words(adapter: Adapter) -> dict[str, str] | None:
+    """Return what the database calls the two roles, where its nodes elect a primary."""
+    elects = isinstance(adapter, Electing) and isinstance(adapter, Wording)
+    return dict(adapter.role_words()) if elects else None
 
 
 def _engine(cluster: Cluster, adapter: Adapter) -> str:

@@ -1,6 +1,7 @@
 """The first screen tells the run in sentences whose numbers are impact.json's."""
 
 import copy
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,6 +10,8 @@ from tests.show.report.conftest import Reported
 from brownout.measure.document import impact_of
 from brownout.measure.impact import UNKNOWN
 from brownout.show.report import story, table
+from brownout.show.report.figures import throughput
+from brownout.show.report.reader import read
 from brownout.show.report.tiles import tiles
 from brownout.show.report.words import NOT_SEEN
 
@@ -56,9 +59,11 @@ def test_several_deeds_on_a_node_are_told_together(impact: dict[str, Any]) -> No
     events = impact["faults"][0]["events"]
     events.insert(1, events[0] | {"name": "wipe_node"})
     assert story.headline(impact_of(impact)).startswith("n1 was killed and wiped: ")
-    assert story.broken(impact_of(impact)) == [
-        "n1 killed at 25.4 s, n1 wiped at 25.4 s, n1 started at 29.4 s."
-    ]
+
+
+def test_what_befell_the_whole_cluster_is_a_sentence_of_its_own(impact: dict[str, Any]) -> None:
+    impact["faults"][0]["events"][0] |= {"name": "start_outage", "node": None}
+    assert story.headline(impact_of(impact)).startswith("Atlas cut a region off: total outage")
 
 
 def test_the_means_of_a_fault_of_ours_are_nobody_who_broke_the_cluster(
@@ -76,9 +81,6 @@ def test_a_fault_that_ended_before_its_undo_has_its_true_length(impact: dict[str
     lasted = {"ended_early": True, "lasted_s": [0.12, 0.98]}
     impact["faults"][0]["events"][0]["evidence"] |= lasted
     assert story.headline(impact_of(impact)).startswith("n1 was killed for only 0.1 to 1.0 s: ")
-    assert story.broken(impact_of(impact)) == [
-        "n1 killed at 25.4 s (it ended by itself after 0.1 to 1.0 s), n1 started at 29.4 s."
-    ]
 
 
 def _ill(impact: dict[str, Any], after: str | None, last_no: float, first_yes: Any) -> None:
@@ -126,11 +128,6 @@ def test_two_primaries_at_once_are_told(impact: dict[str, Any]) -> None:
     felt = story.felt(impact_of(impact))
     assert "Two nodes at once said that they were primary, for 1.5 s." in felt
     assert "fail over" not in story.headline(impact_of(impact))
-
-
-def test_an_effect_that_is_not_proven_is_told_as_such(impact: dict[str, Any]) -> None:
-    impact["faults"][0]["events"][0]["effective"] = None
-    assert "25.3 s (requested; the effect is not proven)" in story.broken(impact_of(impact))[0]
 
 
 def test_what_users_felt_is_told_with_the_noise_and_the_survivors(impact: dict[str, Any]) -> None:
@@ -194,6 +191,21 @@ def test_tiles_show_the_worst_of_several_faults(impact: dict[str, Any]) -> None:
     shown = {tile.measure: tile.value for tile in tiles(impact_of(impact))}
     assert shown["blackout"] == "7.5 s"
     assert shown["recovery_time"] == NOT_SEEN
+
+
+def test_the_figure_and_the_tile_both_say_how_long_an_outage_of_several_stretches_was(
+    killed: Reported, impact: dict[str, Any]
+) -> None:
+    fault = impact["faults"][0]
+    fault |= {"blackout": 20.5, "longest_blackout": 14.3, "longest_blackout_at": [12.7, 27.0]}
+    fault["longest_blackout_op"] = "write"
+    material = replace(read(killed.path), impact=impact_of(impact))
+    (tile,) = [tile for tile in tiles(material.impact) if tile.measure == "blackout"]
+    assert (tile.value, tile.apart.endswith("at most 14.3 s at a time")) == ("20.5 s", True)
+    chart = throughput.total(material)
+    assert chart is not None
+    assert chart.brackets[0].label == "longest outage of writes 14.3 s, 20.5 s in all"
+    assert "No write completed during the outage" in chart.say
 
 
 def test_tiles_of_a_fault_without_effect_know_nothing(impact: dict[str, Any]) -> None:

@@ -78,6 +78,10 @@ class ShardedAdapter:
         """Return the role that `select` asks for, in all shards or in one."""
         return TARGETS.role_asked(select)
 
+    def role_words(self) -> dict[str, str]:
+        """Return the words of a replica set for the two roles."""
+        return TARGETS.role_words()
+
     def stable(self, milestone: Milestone) -> MilestoneState:
         """Return whether every shard has reached `milestone`; `whole` asks the routers too."""
         states = {name: adapter.stable(milestone) for name, adapter in self._shards.items()}

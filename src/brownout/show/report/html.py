@@ -74,5 +74,8 @@ def _environment() -> "Environment":
 
 
 def _kept(text: str) -> str:
-    """Keep a number and its unit on one line."""
-    return re.sub(r"(?<=\d) (?=(?:s|ms|µs|min|%)(?!\w))", "\u00a0", text)
+    """Return text as HTML: a number and its unit stay on one line, and `a name` is code."""
+    from markupsafe import Markup, escape
+
+    whole = re.sub(r"(?<=\d) (?=(?:s|ms|µs|min|%)(?!\w))", "\u00a0", text)
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(whole))))

@@ -14,6 +14,7 @@ from brownout.show.report.grid import Grid, columns, escaped
 from brownout.show.report.results import met
 from brownout.show.report.table import HEADS, rows
 from brownout.show.report.tiles import tiles
+from brownout.show.report.timeline import timeline
 from brownout.show.report.values import bound, result
 from brownout.show.report.words import pace
 
@@ -41,6 +42,7 @@ def render(impact: Impact, run_id: str) -> str:
         "",
         *(f"- {escaped(line)}" for line in story.felt(impact)),
         *_beside(impact),
+        *_happened(impact),
         "",
         "**Why**",
         "",
@@ -49,6 +51,14 @@ def render(impact: Impact, run_id: str) -> str:
         f"<sub>{escaped(_circumstances(impact, run_id))}</sub>",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _happened(impact: Impact) -> list[str]:
+    """Who was broken, who took over, when all was back."""
+    moments = timeline(impact)
+    if not moments:
+        return []
+    return ["", "**What happened**", "", *(f"- {escaped(moment.line)}" for moment in moments)]
 
 
 def _beside(impact: Impact) -> list[str]:

@@ -96,7 +96,6 @@ class Material:
     health: Columns = field(default_factory=dict)
     dips: Mapping[str, Sequence[Window]] = field(default_factory=dict)
     felt: Sequence[Window] = ()
-    outages: Sequence[Window] = ()
     recoveries: Sequence[tuple[float, float | None]] = ()
     missing: Mapping[str, str] = field(default_factory=dict)
 

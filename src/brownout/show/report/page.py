@@ -16,6 +16,7 @@ from brownout.show.report.figures.frame import around, first_view
 from brownout.show.report.grid import Cell, Column, Grid, flatten
 from brownout.show.report.material import Material
 from brownout.show.report.tiles import tiles
+from brownout.show.report.timeline import numbered, timeline
 from brownout.show.report.words import pace
 
 __all__ = ["context", "deadline_words", "embedded", "eyebrow"]
@@ -59,7 +60,7 @@ def context(material: Material) -> dict[str, Any]:
 
 
 def _first_screen(material: Material) -> dict[str, Any]:
-    """What was broken, what users felt, pass or fail and why."""
+    """What happened to the cluster, what users felt, pass or fail and why."""
     impact = material.impact
     verdict = impact.verdict
     return {
@@ -70,7 +71,7 @@ def _first_screen(material: Material) -> dict[str, Any]:
         "verdict_sign": story.VERDICTS[verdict][0],
         "verdict_words": story.VERDICTS[verdict][1],
         "headline": story.headline(impact),
-        "broken": story.broken(impact),
+        "moments": numbered(timeline(impact), material.happenings),
         "felt": story.felt(impact),
         "why": story.why(impact),
         "tiles": tiles(impact),

@@ -83,7 +83,6 @@ class _Reader:
             health=self._part("health", lambda: _health(here.generator_series), {}),
             dips=_dips(impact),
             felt=_felt(impact),
-            outages=_outages(impact),
             recoveries=_recoveries(impact),
             missing=dict(self._missing),
             **_drawn(series, log, errors, impact),
@@ -200,12 +199,6 @@ def _felt(impact: Impact) -> list[Window]:
         near = [step for step in steps if step <= fault.start + 3 * (end - fault.start)]
         windows.append(Window(fault.start, max([end, *near])))
     return windows
-
-
-def _outages(impact: Impact) -> list[Window]:
-    """The longest total outage of each fault; old runs do not have it."""
-    longest = [fault.figure("longest_blackout_at") for fault in impact.faults]
-    return [Window(*place) for place in longest if place is not None]
 
 
 def _recoveries(impact: Impact) -> list[tuple[float, float | None]]:

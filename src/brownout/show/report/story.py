@@ -9,14 +9,14 @@ from typing import Any
 
 from brownout.faults import registry
 from brownout.measure.failover import Succession
-from brownout.measure.impact import UNKNOWN, Act, Fault, Impact
+from brownout.measure.impact import UNKNOWN, Fault, Impact
 from brownout.measure.measures import find, label
 from brownout.run.ledger import Ledger
 from brownout.run.table import BUCKETS_PER_S
 from brownout.show.report.values import worded
 from brownout.show.report.words import between, early_words, number, quantity
 
-__all__ = ["VERDICTS", "broken", "event_words", "felt", "headline", "unserved_op", "why"]
+__all__ = ["VERDICTS", "event_words", "felt", "headline", "unserved_op", "why"]
 
 P99 = "latency.during.p99_us"
 
@@ -45,15 +45,6 @@ def headline(impact: Impact) -> str:
     cost = _cost(faults[0]) if len(faults) == 1 else f"{len(faults)} faults, measured one by one"
     stayed = "".join(f"; {line}" for fault in faults if (line := _no_failover(fault, impact)))
     return f"{_deeds(faults)}: {cost}{stayed}{_worse(impact, faults)}."
-
-
-def broken(impact: Impact) -> list[str]:
-    """What was broken and undone, one sentence a fault."""
-    sentences = []
-    for fault in impact.faults:
-        steps = [f"{event_words(event.name, event.node)} at {_at(event)}" for event in fault.events]
-        sentences.append(_sentence(", ".join(steps)))
-    return sentences or ["Nothing: no fault was injected."]
 
 
 def felt(impact: Impact) -> list[str]:
@@ -111,20 +102,23 @@ def _reason(text: str) -> str:
 def _deeds(faults: Sequence[Fault]) -> str:
     """`n1 killed and wiped`."""
     deeds: dict[str, list[str]] = {}
-    by_others = []
+    sentences = []
     for fault in faults:
         for event in fault.events:
             if event.type != "break" or event.name == "recluster":
                 continue
             if event.evidence.get("by") and event.name not in registry.faults():
-                by_others.append(f"{event.name} ({event.evidence['by']}) broke the cluster")
+                sentences.append(f"{event.name} ({event.evidence['by']}) broke the cluster")
                 continue
             lasted = early_words(event.evidence)
             done = _OTHERS.get(event.name) or registry.words(event.name)
             done += f" for only {lasted}" if lasted else ""
+            if event.node is None and (done[0].isupper() or done.startswith("the ")):
+                sentences.append(done)  # who did it stands in it: `Atlas cut a region off`
+                continue
             deeds.setdefault(event.node or "the cluster", []).append(done)
     ours = [f"{node} was {_and(dict.fromkeys(done))}" for node, done in deeds.items()]
-    return "; ".join([*ours, *by_others]) or "A fault"
+    return "; ".join([*ours, *dict.fromkeys(sentences)]) or "A fault"
 
 
 def _cost(fault: Fault) -> str:
@@ -207,7 +201,8 @@ def _no_failover(fault: Fault, impact: Impact) -> str:
     setting = f", although `{limit['setting']}` is {limit['seconds']:g} s" if limit else ""
     lasting = f"for the {quantity('blackout', length)} of the fault"
     if heir.after == heir.before:
-        return f"the database did not fail over: {heir.before} stayed primary {lasting}{setting}"
+        stayed = f"{heir.before} stayed {impact.role_word('primary')}"
+        return f"the database did not fail over: {stayed} {lasting}{setting}"
     if heir.last_no >= length:
         return f"the database did not fail over {lasting}{setting}"
     return ""
@@ -220,7 +215,8 @@ def _failover(fault: Fault, impact: Impact) -> str:
         sentences.append(f"{line[0].upper()}{line[1:]}.")
     if overlap:
         both = _amount(fault, "primary_overlap")
-        sentences.append(f"Two nodes at once said that they were primary, for {both}.")
+        word = impact.role_word("primary")
+        sentences.append(f"Two nodes at once said that they were {word}, for {both}.")
     return " ".join(sentences)
 
 
@@ -292,16 +288,6 @@ def _writes(ledger: Ledger) -> str:
             parts = f": {own} of the load, {loaded} loaded before"
         return f"None of {number(ledger.promised)} acknowledged writes was lost{parts}."
     return f"Acknowledged writes were LOST: {ledger.detail}."
-
-
-def _at(event: Act) -> str:
-    """`20.4 s`; of an event whose effect was not proven, when it was asked for."""
-    if event.effective is not None:
-        lasted = early_words(event.evidence)
-        early = f" (it ended by itself after {lasted})" if lasted else ""
-        return f"{event.effective:.1f} s{early}"
-    asked = "an unknown time" if event.requested is None else f"{event.requested:.1f} s"
-    return f"{asked} (requested; the effect is not proven)"
 
 
 def _and(words: Iterable[str]) -> str:

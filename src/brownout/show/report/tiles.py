@@ -60,7 +60,10 @@ def _tile(impact: Impact, measure: str, slo: Judged | None) -> Tile:
 
 
 def _apart(impact: Impact, measure: str) -> str:
-    """`reads 1.4 s, writes 2.1 s` of a single fault that hit the two differently."""
+    """`reads 1.4 s, writes 2.1 s` of a single fault that hit the two differently.
+
+    Of an outage in several stretches also the longest, which the figure shows.
+    """
     measure_of = find(measure)
     if measure_of is None or not measure_of.per_scope or len(impact.faults) != 1:
         return ""
@@ -70,9 +73,12 @@ def _apart(impact: Impact, measure: str) -> str:
         for scope, words in (("read", "reads"), ("write", "writes"))
         if scope in fault.scopes
     }
-    if len(set(values.values())) < 2:
-        return ""
-    return ", ".join(f"{words} {value}" for words, value in values.items())
+    differ = len(set(values.values())) > 1
+    parts = [f"{words} {value}" for words, value in values.items() if differ]
+    total, longest = (fault.number(name) for name in ("blackout", "longest_blackout"))
+    if measure == "blackout" and total is not None and longest is not None and longest < total:
+        parts.append(f"at most {worded('longest_blackout', longest)} at a time")
+    return ", ".join(parts)
 
 
 def _ledger(ledger: Ledger) -> str:

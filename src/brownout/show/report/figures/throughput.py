@@ -5,10 +5,12 @@ from dataclasses import replace
 import numpy as np
 
 from brownout.base.words import duration
+from brownout.measure.impact import Fault
 from brownout.show.report.axes import linear
 from brownout.show.report.chart import Bracket, Chart, Floats, Level, Line, Row
 from brownout.show.report.figures.frame import means, per_second, time_chart
 from brownout.show.report.material import Columns, Material
+from brownout.show.report.story import unserved_op
 
 __all__ = ["completions", "total"]
 
@@ -35,8 +37,10 @@ def total(material: Material) -> Chart | None:
         Line(f"served, {each}", "total", *served, "step", "/s"),
     )
     say = "Operations that succeeded in time, per second, by intended start; dips are shaded."
-    if material.outages:
-        say += " Nothing completed during the outage; what started near its end waited for it."
+    if outages := [fault for fault in material.impact.faults if _outage_of(fault)]:
+        op = unserved_op(outages[0], "longest_blackout")
+        unserved = f"No {op}" if op else "Nothing"
+        say += f" {unserved} completed during the outage; what started near its end waited for it."
     row, beyond = _row(material, lines, height=HERO)
     return _main(material, say + beyond, row)
 
@@ -88,13 +92,25 @@ def _main(material: Material, say: str, row: Row) -> Chart:
 def _brackets(material: Material) -> list[Bracket]:
     """Each fault's longest outage and its recovery, as they were measured."""
     brackets = [
-        Bracket(one.start, one.end, f"outage {duration(one.end - one.start)}", "outage")
-        for one in material.outages
+        outage for fault in material.impact.faults if (outage := _outage_of(fault)) is not None
     ]
     for start, end in material.recoveries:
         words = "not recovered" if end is None else f"recovered after {duration(end - start)}"
         brackets.append(Bracket(start, end, words, "recovery"))
     return brackets
+
+
+def _outage_of(fault: Fault) -> Bracket | None:
+    """The longest outage, and how long all lasted together; runs of old do not tell when it was."""
+    place, total = fault.figure("longest_blackout_at"), fault.number("blackout")
+    if place is None or total is None:
+        return None
+    start, end = place
+    op = unserved_op(fault, "longest_blackout")
+    words = f"{f'outage of {op}s' if op else 'outage'} {duration(end - start)}"
+    if total - (end - start) > 0.05:
+        words = f"longest {words}, {duration(total)} in all"
+    return Bracket(start, end, words, "outage")
 
 
 def _points(columns: Columns, name: str, width: int) -> tuple[Floats, Floats]:
