@@ -34,8 +34,8 @@ THETA_MIN = 0.05
 MOST_STALL_S = 0.1
 #: So much standing still looks like a dip of 5 % to throughput, half of it at either end.
 DIP_STALL_S = 0.025
-#: So much takes 5 % of one bucket, and a sharp edge is the last bucket that lacks so many, at most
-#: one mean of 1 s away.
+#: So much takes 5 % of one bucket, and a sharp edge is the last bucket with so many missing, at
+#: most one mean of 1 s away.
 BUCKET_STALL_S, MEAN_S = THETA_MIN / BUCKETS_PER_S, 1.0
 #: What is under way when an effect begins or ends: it is born before and hit after.
 UNDER_WAY_S = 0.005

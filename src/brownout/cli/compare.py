@@ -54,7 +54,7 @@ def compare(
     for _, path in outputs:
         from brownout.show.report.html import save
 
-        save(path, page.render(sorted_, warnings, notes))
+        save(path, page.render(sorted_, warnings, notes, path.parent))
         typer.echo(str(path), err=True)
     if as_json:
         typer.echo(json.dumps(page.as_document(sorted_, remarks), indent=2, ensure_ascii=False))

@@ -212,7 +212,9 @@ class MilestoneWatcher:
         if blind or self._is_blind():
             return False
         changed = signature is not None and signature != self._before
-        self._take(self._course, "changed", asked, changed, {"before": self._before, "after": signature})
+        self._take(
+            self._course, "changed", asked, changed, {"before": self._before, "after": signature}
+        )
         if not changed and mended_at is not None:
             self._unnoticed = time.monotonic() - mended_at > UNNOTICED_S
             if self._unnoticed and self._course and self._unchanged:

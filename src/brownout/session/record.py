@@ -122,8 +122,9 @@ def _failure_detection(adapter: Adapter) -> dict[str, Any] | None:
 
 def _role_words(adapter: Adapter) -> dict[str, str] | None:
     """Return what the database calls the two roles, where its nodes elect a primary."""
-    elects = isinstance(adapter, Electing) and isinstance(adapter, Wording)
-    return dict(adapter.role_words()) if elects else None
+    if isinstance(adapter, Electing) and isinstance(adapter, Wording):
+        return dict(adapter.role_words())
+    return None
 
 
 def _engine(cluster: Cluster, adapter: Adapter) -> str:

@@ -151,3 +151,12 @@ def test_the_page_draws_every_system_from_its_fault_on(
     ).text  # fmt: skip
     captions = [c.text.split(" · ")[0] for c in browser.find_elements(By.TAG_NAME, "caption")]
     assert [c for c in captions if not c.startswith("Throughput, of")][:1] == ["Summary"]
+    head = browser.find_element(By.TAG_NAME, "header").text
+    assert "mongod 7.0.1 on lab-mongodb, 1 run of 2026-" in head
+    columns = [each.text for each in browser.find_elements(By.CSS_SELECTOR, "#summary th")]
+    assert columns[:3] == ["system", "acknowledged writes lost", "verdicts"]
+    links = browser.find_elements(By.CSS_SELECTOR, "#runs td a")
+    assert [each.text for each in links] == [run.name for run in pair]
+    browser.get(links[0].get_attribute("href") or "")
+    assert pair[0].name in browser.current_url
+    assert "impact.json" in browser.page_source

@@ -11,6 +11,7 @@ import pytest
 from selenium.webdriver import ActionChains, Chrome, Keys
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support.wait import WebDriverWait
 from tests.show.report.conftest import Reported
 
 from brownout.show.report.palette import DARK, LIGHT
@@ -260,6 +261,31 @@ def test_a_narrow_page_does_not_scroll_sideways(page: Chrome, width: int) -> Non
     for details in page.find_elements(By.CSS_SELECTOR, "details"):
         run(page, "arguments[0].open = true", details)
     assert run(page, "document.documentElement.scrollWidth") <= width
+
+
+def test_a_wide_table_says_that_there_is_more_to_the_right_until_it_is_scrolled_there(
+    page: Chrome,
+) -> None:
+    screen(page, 390, 844)
+    page.refresh()
+    table = page.find_element(By.CSS_SELECTOR, "#limits .scroll")
+    hint = page.find_element(By.CSS_SELECTOR, "#limits .scroll + .more")
+    assert hint.is_displayed()
+    run(page, "arguments[0].scrollTo(arguments[0].scrollWidth, 0)", table)
+    WebDriverWait(page, 30).until(lambda _: not hint.is_displayed())
+    screen(page, 1280, 900)
+    page.refresh()
+    narrow = page.find_element(By.CSS_SELECTOR, "#ledger .scroll + .more")
+    assert not narrow.is_displayed()
+
+
+def test_the_first_screen_says_who_was_broken_and_who_took_over(page: Chrome) -> None:
+    lines = [each.text.split("\n") for each in page.find_elements(By.CSS_SELECTOR, ".moments li")]
+    assert lines[0] == ["1", "25.4 s", "n1, the primary, killed 10:15:25 UTC"]
+    assert ["28.1 s", "n2 took over as primary 10:15:28 UTC"] in lines
+    numbers = [each.text for each in page.find_elements(By.CSS_SELECTOR, ".moments b")]
+    pins = page.find_elements(By.CSS_SELECTOR, "#throughput .pin")
+    assert numbers == [(pin.get_attribute("href") or "").split("-")[-1] for pin in pins]
 
 
 def test_dark_is_the_systems_choice_or_the_readers(page: Chrome) -> None:

@@ -21,6 +21,7 @@ __all__ = ["COMPARED", "NOT_MEASURED", "ROWS", "Cell", "Figure", "Pair", "figure
 NOT_MEASURED = "not measured"
 #: The rows of a fault's table, in order.
 ROWS = (
+    "lost_writes",
     "tps_drop",
     "blackout",
     "partial_outage",
@@ -37,7 +38,6 @@ ROWS = (
     "in_doubt_operations",
     "in_doubt_applied",
     "in_doubt_absent",
-    "lost_writes",
     "primary_overlap",
     *(f"latency.{phase}.{percentile}_us"
       for phase in ("before", "during", "after") for percentile in ("p50", "p99", "p999")),

@@ -259,7 +259,9 @@ def _table(edition: Edition, title: str, cells: Sequence[Cell]) -> Grid:
         return [name, *linked]
 
     rows = [
+        row("server", (_server(cell) for cell in cells)),
         row("runs", (_counted(cell) for cell in cells)),
+        row("writes were lost in", (_lossy(cell) for cell in cells)),
         row("maximum throughput", (_capacity(edition, cell) for cell in cells)),
         *(
             row(
@@ -269,11 +271,19 @@ def _table(edition: Edition, title: str, cells: Sequence[Cell]) -> Grid:
             )
             for name in ROWS
         ),
-        row("writes were lost in", (_lossy(cell) for cell in cells)),
     ]
     counts = sorted({len(cell.runs) for cell in cells if cell.runs})
     note = "; ".join(map(excluded_words, counts))
     return Grid(title, heads, rows, f"{note[:1].upper()}{note[1:]}." if note else "")
+
+
+def _server(cell: Cell) -> str:
+    """What was tested, with its version, and when: `stone 6.0.5, 2026-11-25`."""
+    if not cell.runs:
+        return NONE
+    servers = " and ".join(dict.fromkeys(run.server for run in cell.runs))
+    dates = sorted(f"{run.began:%Y-%m-%d}" for run in cell.runs)
+    return f"{servers}, {' to '.join(dict.fromkeys([dates[0], dates[-1]]))}"
 
 
 def _lossy(cell: Cell) -> str:

@@ -5,8 +5,11 @@ own normal load; counts and rates stand beside them.
 """
 
 import math
+import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 
@@ -15,11 +18,13 @@ from brownout.measure.measures import label
 from brownout.runs.compare.systems import System
 from brownout.runs.dip import share_of_baseline
 from brownout.runs.outcomes import cells as dotted
+from brownout.runs.run_set import FinishedRun
 from brownout.runs.share import excluded_words
 from brownout.show.report.axes import linear, time
 from brownout.show.report.chart import Chart, Line, Pin, Row
 from brownout.show.report.grid import Cell, Grid, columns
 from brownout.show.report.sections import Section, page
+from brownout.show.report.timeline import timeline
 from brownout.show.report.values import NONE, signed, worded
 from brownout.show.report.words import number
 
@@ -42,12 +47,13 @@ def _grids(systems: Sequence[System]) -> list[Grid]:
 
 
 def _summary(systems: Sequence[System]) -> Grid:
-    names = ("tps_drop", "blackout", "recovery_time", "redundancy_time", "lost_seconds",
-             "lost_operations", "lost_writes")  # fmt: skip
-    heads = " | ".join(["system", "runs:n", "verdicts:once", *(f"{label(n)}:n" for n in names)])
-    by_measure = [dotted(name, [s.runs.values(name) for s in systems]) for name in names]
+    names = ("lost_writes", "blackout", "recovery_time", "redundancy_time", "lost_operations",
+             "lost_seconds", "tps_drop")  # fmt: skip
+    lost, *others = (f"{label(name)}:n" for name in names)
+    heads = " | ".join(["system", lost, "verdicts:once", "runs:n", *others])
+    lost_writes, *rest = (dotted(name, [s.runs.values(name) for s in systems]) for name in names)
     rows: list[list[str | Cell]] = [
-        [_name(s), str(len(s.runs)), s.runs.verdicts, *(column[n] for column in by_measure)]
+        [_name(s), lost_writes[n], s.runs.verdicts, str(len(s.runs)), *(each[n] for each in rest)]
         for n, s in enumerate(systems)
     ]
     few = [excluded_words(n) for n in sorted({len(s.runs) for s in systems}) if n > 1]
@@ -130,6 +136,43 @@ def _cost_row(system: System) -> list[str] | None:
     ]
 
 
+def _every_run(systems: Sequence[System], place: Path) -> Grid:
+    """Return what each run was, with a link to it from a page in the directory `place`."""
+    heads = (
+        "system | run | verdict:once | server | cluster | date (UTC):once | what was broken:wrap"
+    )
+    rows: list[list[str | Cell]] = [
+        [
+            _name(system),
+            Cell(run.run_id, link=_link(run, place)),
+            run.verdict,
+            run.server,
+            run.cluster,
+            f"{run.began:%Y-%m-%d %H:%M}",
+            next((each.words for each in timeline(run.impact)), NONE),
+        ]
+        for system in systems
+        for run in system.runs
+    ]
+    return Grid("Runs", columns(heads), rows)
+
+
+def _link(run: FinishedRun, place: Path) -> str:
+    """Return the way to a run's report, or to its directory where it has none."""
+    report = run.path / "report.html"
+    target = report if report.is_file() else run.path
+    return quote(Path(os.path.relpath(target.resolve(), place.resolve())).as_posix())
+
+
+def _who(system: System) -> str:
+    """`before: stone 6.0.5 on staging, 5 runs of 2026-11-22`."""
+    runs, first = system.runs, system.runs[0]
+    dates = sorted({f"{run.began:%Y-%m-%d}" for run in runs})
+    when = " to ".join(dict.fromkeys([dates[0], dates[-1]]))
+    count = f"{len(runs)} run{'s' * (len(runs) != 1)}"
+    return f"{_name(system)}: {first.server} on {first.cluster}, {count} of {when}."
+
+
 def _price(system: System) -> Mapping[str, Any]:
     return system.runs[0].impact.cluster.get("price") or {}
 
@@ -187,8 +230,13 @@ def say(systems: Sequence[System], notes: Sequence[str]) -> str:
     return "\n\n".join(filter(None, [*(grid.plain() for grid in _grids(systems)), text]))
 
 
-def render(systems: Sequence[System], warnings: Sequence[str], notes: Sequence[str]) -> str:
-    """Return the page; `warnings` say what is mixed, `notes` what else differs."""
+def render(
+    systems: Sequence[System], warnings: Sequence[str], notes: Sequence[str], place: Path
+) -> str:
+    """Return the page for the directory `place`.
+
+    `warnings` say what is mixed, `notes` what else differs.
+    """
     chart, scenario = _aligned(systems), systems[0].subject["scenario"]
     missing = [] if chart else ["No run has a fault that took effect, so nothing is drawn."]
     summary, served, *others = _grids(systems)
@@ -200,8 +248,9 @@ def render(systems: Sequence[System], warnings: Sequence[str], notes: Sequence[s
             Section(summary.caption, [summary]),
             Section(served.caption, [served], charts=[chart] if chart else [], missing=missing),
             *(Section(grid.caption, [grid]) for grid in others),
+            Section("Runs", [_every_run(systems, place)]),
         ],
-        say=[f"{', '.join(system.name for system in systems)}.", *notes],
+        say=[*map(_who, systems), *(f"{_sentence(note)}" for note in notes)],
         warnings=[f"Mixed: {warning}." for warning in warnings],
         stand_in=all(system.runs.stand_in for system in systems),
         deadline=_deadlines(systems),

@@ -21,6 +21,18 @@
   try { setTheme(localStorage.getItem("brownout-theme") || "auto"); } catch { setTheme("auto"); }
   document.documentElement.classList.add("scripted");
 
+  // ---- wide tables: say that there is more to the right ------------------------------------
+  const tables = [...document.querySelectorAll(".scroll")];
+  function hint(table) {
+    const left = table.scrollWidth - table.clientWidth - table.scrollLeft;
+    table.classList.toggle("more-right", left > 4);
+  }
+  const hintAll = () => tables.forEach(hint);
+  for (const table of tables) table.addEventListener("scroll", () => hint(table), { passive: true });
+  for (const details of document.querySelectorAll("details")) details.addEventListener("toggle", hintAll);
+  addEventListener("resize", hintAll);
+  hintAll();
+
   // ---- figures ---------------------------------------------------------------------------
   function prepare(element) {
     const figure = {
