@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from typing import Any
+from zlib import crc32
 
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
 
@@ -33,6 +34,7 @@ def dashboards() -> Iterator[dict[str, Any]]:
         built = json.loads(JSONEncoder().encode(module.dashboard().build()))
         for annotation in built["annotations"]["list"]:
             _move_query(annotation)
+        _number(built["panels"])
         for variable in built["templating"]["list"]:
             for name in _OF_INTERVALS:
                 variable.pop(name, None)
@@ -45,6 +47,14 @@ def text_of(dashboard: dict[str, Any]) -> str:
 
 
 _OF_INTERVALS = ("auto", "auto_count", "auto_min")
+
+
+def _number(panels: list[dict[str, Any]]) -> None:
+    """Give each panel an id by its row and title, so that a link to it holds in a later version."""
+    row = ""
+    for panel in panels:
+        row = panel["title"] if panel["type"] == "row" else row
+        panel["id"] = crc32(f"{row}/{panel['title']}".encode()) >> 8
 
 
 def _move_query(annotation: dict[str, Any]) -> None:

@@ -85,6 +85,13 @@ def test_provisioning_fits_the_files() -> None:
     assert variable in stack["services"]["grafana"]["environment"]
 
 
+@pytest.mark.parametrize("uid", sorted(BUILT))
+def test_a_link_to_a_panel_leads_to_that_panel_alone(uid: str) -> None:
+    ids = [panel["id"] for panel in BUILT[uid]["panels"]]
+    assert len(set(ids)) == len(ids)
+    assert all(0 < each < 2**31 for each in ids)
+
+
 def test_json_is_plain() -> None:
     for path in DASHBOARDS:
         assert "null" not in json.dumps(json.loads(path.read_text()))
