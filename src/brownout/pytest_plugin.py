@@ -99,7 +99,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item: pytest.Item) -> Generator[None, Any, Any]:
-    """A fixture that names an experiment or a baseline that is none is a mistake, too."""
+    """A fixture that names an experiment or a baseline that does not exist is a mistake, too."""
     try:
         return (yield)
     except Exception as error:

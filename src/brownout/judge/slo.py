@@ -5,8 +5,9 @@
       unit: s
       why: an election takes 2 to 3 s here; users retry for 10 s
 
-A limit comes from `--var`, else the environment (`BROWNOUT_LIMIT_RECOVERY_TIME=8`), else the
-experiment, else the file for its scenario and database. `none` in place of a number drops it.
+A limit comes from `--var`, else from an OpenSLO file (`slo`), else the environment
+(`BROWNOUT_LIMIT_RECOVERY_TIME=8`), else the experiment, else the file for its scenario and
+database. `none` in place of a number drops it.
 """
 
 import re
@@ -83,6 +84,7 @@ def resolve(
     streams: Iterable[str],
     experiment: Mapping[str, Any] | None = None,
     environment: Mapping[str, Any] | None = None,
+    objectives: Mapping[str, Any] | None = None,
     variables: Mapping[str, Any] | None = None,
 ) -> tuple[list[Limit], list[Limit]]:
     """Return every limit of a run, the one set nearest to the person, and those that were dropped.
@@ -101,6 +103,7 @@ def resolve(
     for given in (
         *_by_name(experiment or {}, "experiment limits", "experiment"),
         *_by_variable(environment or {}, scopes),
+        *_by_name(objectives or {}, "slo", "OpenSLO"),
         *_by_name(variables or {}, "--var limits", "--var limits"),
     ):
         place = given.scope, given.measure

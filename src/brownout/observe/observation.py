@@ -12,12 +12,14 @@ from typing import Any
 from brownout.base.errors import BrownoutError
 from brownout.inventory.observation import ObserveSpec
 from brownout.measure.impact import Impact
+from brownout.observe import spans
 from brownout.observe.address import Serving
 from brownout.observe.annotations import Annotator, annotations_of
 from brownout.observe.labels import labels_of
 from brownout.observe.page import Page
 from brownout.observe.push import push
 from brownout.observe.state import RunState
+from brownout.run.directory import RunDirectory
 from brownout.show.live.board import Board
 from brownout.show.live.files import RunFiles
 
@@ -43,7 +45,7 @@ class Observation:
         now: Callable[[], float | None],
         load: Callable[[], str],
     ) -> None:
-        self._spec, self._run = spec, directory.name
+        self._spec, self._run, self._directory = spec, directory.name, directory
         self._files, self._board, self._now = RunFiles(directory), board, now
         self._began: float | None = None
         self._impact: Impact | None = None
@@ -64,11 +66,13 @@ class Observation:
         )
 
     def judged(self, impact: Impact) -> None:
-        """Show the verdict from now on, and push it where that is wanted."""
+        """Show the verdict from now on, and push it and the run's trace where that is wanted."""
         self._impact = impact
         gateway = self._spec.pushgateway
         if gateway is not None:
             _try(lambda: push(gateway, self._run, self._page.metrics()))
+        if spans.is_wanted():
+            _try(lambda: spans.export(*spans.run_spans(RunDirectory(self._directory), impact)))
 
     def end(self) -> None:
         """Stop showing the run, once those who watch it have seen its end. Safe to repeat."""

@@ -18,6 +18,7 @@ from chaoslib.configuration import load_configuration
 
 from brownout.base import usual
 from brownout.base.errors import ConfigurationError
+from brownout.judge import openslo
 from brownout.judge.slo import DROPPED
 from brownout.session.stop_conditions import Condition, parse_conditions
 from brownout.session.variables import (
@@ -82,6 +83,7 @@ SETTINGS: Mapping[str, Setting] = {
             "what must hold: a mapping, or `recovery_time=10,write.blackout=3`; `errors=none` "
             "drops a limit",
         ),
+        Setting("slo", "", "an OpenSLO file with limits, or one SLO of it as `FILE#NAME`"),
         Setting("confirm", "", "the cluster's own name, wanted for `environment: production`"),
         Setting("abort_if", (), "stop conditions, watched all the time; docs/safety.md"),
         Setting("baseline_s", 0, "seconds of baseline; 0 takes the measures' own", SECONDS),
@@ -101,8 +103,8 @@ class Options:
     """How one run is to be made.
 
     `baseline_s` of 0 takes the measures' own; a shorter baseline is quicker and noisier.
-    `load` changes single settings of the workload (`streams.0.rate=400`); `limits` holds the
-    limits given by variable or in the experiment, and `limits_from_variable` says which.
+    `load` changes single settings of the workload (`streams.0.rate=400`). The limits are those of
+    the experiment, of an OpenSLO file and of `--var`.
     `canary` says which canary goes beside the load, as `load.canary` reads it.
     With `sham` a control window without a fault comes after the baseline; then the method waits
     `phase_s` seconds more. The error budget is 1 less `budget_objective`, over `budget_days`.
@@ -123,6 +125,7 @@ class Options:
     canary: Any
     budget_objective: float
     budget_days: float
+    slo_limits: Mapping[str, float] = field(default_factory=dict)
     experiment_limits: Mapping[str, float | str] = field(default_factory=dict)
     variable_limits: Mapping[str, float | str] = field(default_factory=dict)
 
@@ -145,6 +148,7 @@ def read_options(
         for name, setting in SETTINGS.items()
         if setting.kind
     }
+    objectives = _objectives(str(values["slo"] or ""), typed, problems)
     return Options(
         cluster=str(values["cluster"]),
         workload=str(values["workload"] or ""),
@@ -157,8 +161,9 @@ def read_options(
         milestone_limit_s=typed["milestone_limit_s"],
         warmup_max_s=typed["warmup_max_s"],
         sham=typed["sham"],
-        budget_objective=typed["budget_objective"],
-        budget_days=typed["budget_days"],
+        budget_objective=objectives.objective or typed["budget_objective"],
+        budget_days=objectives.days or typed["budget_days"],
+        slo_limits=objectives.limits,
         phase_s=typed["phase_s"],
         canary=values["canary"],
         experiment_limits=written,
@@ -227,6 +232,25 @@ def unknown_variables(given: Mapping[str, Any], declared: Mapping[str, Any]) -> 
         for name in given
         if name not in names
     ]
+
+
+def _objectives(where: str, typed: Mapping[str, Any], problems: list[str]) -> openslo.Objectives:
+    """Read the OpenSLO file; an error budget that is set beside it has to be the same."""
+    if not where:
+        return openslo.Objectives()
+    try:
+        objectives = openslo.read(where)
+    except ConfigurationError as error:
+        problems.extend(error.problems)
+        return openslo.Objectives()
+    for name, asked in (
+        ("budget_objective", objectives.objective), ("budget_days", objectives.days)
+    ):  # fmt: skip
+        if asked is not None and typed[name] not in (SETTINGS[name].default, asked):
+            problems.append(
+                f"configuration.{name}: found {typed[name]:g}, but {where} has {asked:g}; set one"
+            )
+    return objectives
 
 
 def _conditions(value: Any, problems: list[str]) -> tuple[Condition, ...]:

@@ -295,6 +295,7 @@ def _limits(
         streams=[stream.name for stream in workload.streams],
         experiment=options.experiment_limits,
         environment=environment_limits(),
+        objectives=options.slo_limits,
         variables=options.variable_limits,
     )
 
