@@ -132,6 +132,9 @@ def from_kubernetes(
     container: Annotated[
         str, typer.Option(help="The database's container, if it is not obvious.")
     ] = "",
+    database: Annotated[
+        str, typer.Option(help="What runs in it; with --container this decides.")
+    ] = "",
     pod_addresses: Annotated[
         bool,
         typer.Option("--pod-addresses", help="Use the pods' addresses instead of their names."),
@@ -146,6 +149,8 @@ def from_kubernetes(
     """Write an inventory from the pods of a StatefulSet or of a database's operator."""
     if bool(what) is bool(selector):
         raise ConfigurationError("wanted one of KIND/NAME, --selector LABELS")
+    from brownout.inventory.importers.document import server_of
+
     try:
         from brownout.inventory.importers import kubernetes
     except ModuleNotFoundError as error:
@@ -153,20 +158,23 @@ def from_kubernetes(
             f"pods need the package `{error.name}`, which is not installed",
             how_to_install("kubernetes"),
         ) from error
+    if database:
+        server_of(database)
     access = {"kubeconfig": kubeconfig, "context": context or None, "namespace": namespace}
-    machines, database = kubernetes.machines_of(
+    machines, kind = kubernetes.machines_of(
         kubernetes.wanted(
             what or f"the pods of {selector}",
             access,
             name=name or what.partition("/")[2] or selector.partition("=")[2].partition(",")[0],
             container=container,
+            database=database,
             port=port,
             domain=domain,
             pod_addresses=pod_addresses,
         ),
         selector,
     )
-    _write(machines, database, "", port, output)
+    _write(machines, kind, "", port, output)
 
 
 def _read(file: Path) -> tuple[str, str]:

@@ -8,7 +8,7 @@ where the database's client is not installed: what needs the client is named by 
 `brownout_stone.adapter:StoneAdapter`, and imported when it is used. docs/writing-an-adapter.md
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
@@ -24,7 +24,7 @@ from brownout.inventory.grants import Grant
 from brownout.inventory.model import Cluster, LabSpec
 
 __all__ = [
-    *("Database", "LabKind", "Operator", "Server"),
+    *("Database", "Image", "LabKind", "Operator", "Server"),
     *("database", "databases", "if_secure", "later", "of_driver", "with_options"),
 ]
 
@@ -33,26 +33,53 @@ Look = Callable[[], object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Image:
+    """One family of a database's container images: how it is known, and what is in it.
+
+    One of `words` is part of the image's name (`stone` of `acme/hardened-stone:7`), of a folder
+    before it, or of the container's name. One of `marks`, if there are any, is somewhere in the
+    image's address, the command, the mounts or the names of variables. Of several families that
+    fit, the first counts.
+
+    `process` is the name of the server's process. `options` are those of its command that hold
+    where nothing else is said, as `{"--dbpath": "/data/db"}`; `config_file` is the file that says
+    the rest; `server_directory` is where processes under a supervisor work. `variables` maps
+    variables of the environment to options, or to `server_directory` with what follows the value:
+    `{"PGROOT": "server_directory/data"}`. `note` says what there is to know.
+    """
+
+    words: tuple[str, ...]
+    process: str
+    marks: tuple[str, ...] = ()
+    options: Mapping[str, str] = field(default_factory=dict)
+    config_file: str = ""
+    server_directory: str = ""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
     """How a database is usually installed on a machine, for commands that write inventories.
 
-    `process` is the name of the running server's process, if it differs from `program`.
-    `images` are the names of its container images besides `program`; `contained` is the
-    configuration file in those images, if they have one. `own_options` are the options of its
-    command that say where a node keeps its data and how it rejoins. `shared_options` maps an option
-    to the setting of `connection` that it holds. `router_words` are in the names of machines that
-    lead to shards, `aside_words` in those of others that are not nodes. `named_by` maps a setting
-    of `connection` to the variables of playbooks that hold it. `hints` are comments to write below
-    `connection`.
+    `images` are the families of its container images. `programs` are the words by which a command
+    starts it, besides `program`; `beside_words` are in the names of containers beside it.
+    `shard_words` mark a shard's server in its command or variables. `own_options` are the options
+    of its command that say where a node keeps its data and how it rejoins. `shared_options` maps an
+    option to the setting of `connection` that it holds. `router_words` are in the names of machines
+    that lead to shards, `aside_words` in those of others that are not nodes. `named_by` maps a
+    setting of `connection` to the variables of playbooks and containers that hold it. `hints` are
+    comments to write below `connection`.
     """
 
     program: str
     service: str
     port: int
     config_file: str
-    process: str = ""
-    images: tuple[str, ...] = ()
-    contained: str = ""
+    images: tuple[Image, ...] = ()
+    programs: tuple[str, ...] = ()
+    beside_words: tuple[str, ...] = ()
+    shard_words: tuple[str, ...] = ()
     own_options: tuple[str, ...] = ()
     shared_options: Mapping[str, str] = field(default_factory=dict)
     router_words: tuple[str, ...] = ()
@@ -63,18 +90,26 @@ class Server:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operator:
-    """The resource of a Kubernetes operator that makes StatefulSets of this database.
+    """The resource of a Kubernetes operator that makes StatefulSets or pods of this database.
 
     People write `kind/name`; `short` are abbreviations of `kind`. `path` and `group` are those of
-    the API. `rack_label` is the pod label that names the rack. `connection` returns the connection
-    settings that a resource holds for all nodes.
+    the API. `label` is the pod label with the resource's name, for operators whose StatefulSets do
+    not name the resource as their owner. `rack_label` is the pod label that names the rack.
+    `connection` returns the connection settings that a resource holds for all nodes.
+
+    `owns_pods` is the kind, as the API spells it, of a resource that controls its pods without a
+    StatefulSet, and brings a deleted one back under its name. `unrest` then yields why it must be
+    left alone now.
     """
 
     kind: str
     path: str
     group: str
     short: tuple[str, ...] = ()
+    label: str = ""
     rack_label: str = ""
+    owns_pods: str = ""
+    unrest: Callable[[Mapping[str, Any]], Iterable[str]] = lambda _: ()
     connection: Callable[[Mapping[str, Any]], dict[str, Any]] = lambda _: {}
 
 

@@ -26,6 +26,7 @@ _GROUPS = {
     "persistentvolumeclaims": "/api/v1",
     "pods": "/api/v1",
     "poddisruptionbudgets": "/apis/policy/v1",
+    "services": "/api/v1",
     "statefulsets": "/apis/apps/v1",
 }
 

@@ -202,10 +202,12 @@ def test_every_pod_that_cannot_be_told_is_named_at_once() -> None:
 
 
 def test_what_is_not_known_stands_there_as_a_comment() -> None:
+    other = _pod(0, {"name": "main", "image": "other", "command": ["patroni"]})
+    unknown, of = pods.read(Wanted("statefulset/db", Access(), "db"), [_SET], [other], {})
+    assert "# db-0: where it keeps its data is not known" in written(unknown, of)
     imported, database = pods.read(
         Wanted("statefulset/db", Access(), "db"), [_SET], [_pod(0, _mongod(command=[]))], {}
     )
     text = written(imported, database)
-    assert "# db-0: where it keeps its data is not known" in text
     assert "# db-0: if its database is PID 1, it cannot be paused" in text
     assert "# replica_set: …" in text

@@ -18,7 +18,7 @@ from typing import Any
 from brownout.databases.aerospike.grants import GRANTS
 from brownout.databases.aerospike.lab.settings import AerospikeLab
 from brownout.databases.aerospike.options import AerospikeOptions
-from brownout.inventory.database import Database, LabKind, Operator, Server, later
+from brownout.inventory.database import Database, Image, LabKind, Operator, Server, later
 
 __all__ = ["AEROSPIKE"]
 
@@ -64,8 +64,13 @@ AEROSPIKE = Database(
         service="aerospike",
         port=3000,
         config_file="/etc/aerospike/aerospike.conf",
-        contained="/etc/aerospike/aerospike.conf",
-        images=("aerospike-server", "aerospike"),
+        images=(
+            Image(
+                words=("aerospike", "asd"),
+                process="asd",
+                config_file="/etc/aerospike/aerospike.conf",
+            ),
+        ),
         hints=("# options: {namespace: …}",),
     ),
     operators=(

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from brownout.databases.cassandra.grants import GRANTS
 from brownout.databases.cassandra.lab.settings import CassandraLab
 from brownout.databases.cassandra.options import CassandraOptions
-from brownout.inventory.database import Database, LabKind, Server, if_secure, later
+from brownout.inventory.database import Database, Image, LabKind, Operator, Server, if_secure, later
 
 __all__ = ["CASSANDRA"]
 
@@ -49,9 +49,63 @@ CASSANDRA = Database(
         program="cassandra",
         service="cassandra",
         port=9042,
-        process="java",
         config_file="/etc/cassandra/cassandra.yaml",
-        images=("dse-server",),
-        contained="/etc/cassandra/cassandra.yaml",
+        images=(
+            Image(
+                words=("scylla", "scylladb"),
+                process="scylla",
+                config_file="/etc/scylla/scylla.yaml",
+            ),
+            Image(
+                words=("cassandra",),
+                marks=("bitnami",),
+                process="java",
+                config_file="/opt/bitnami/cassandra/conf/cassandra.yaml",
+            ),
+            Image(
+                words=("dse", "hcd"),
+                marks=("cassandra_conf=/config", "use_mgmt_api", "mgmt"),
+                process="java",
+                config_file="/config/cassandra.yaml",
+            ),
+            Image(
+                words=("dse",),
+                process="java",
+                config_file="/opt/dse/resources/cassandra/conf/cassandra.yaml",
+            ),
+            Image(
+                words=("hcd",),
+                process="java",
+                config_file="/opt/hcd/resources/cassandra/conf/cassandra.yaml",
+            ),
+            Image(  # of cass-operator, with the Management API
+                words=("cassandra", "cass"),
+                marks=("use_mgmt_api", "management", "mgmt"),
+                process="java",
+                config_file="/config/cassandra.yaml",
+            ),
+            Image(
+                words=("cassandra",),
+                process="java",
+                config_file="/etc/cassandra/cassandra.yaml",
+            ),
+        ),
+        programs=("scylla", "dse"),
+        beside_words=("medusa", "reaper", "stargate"),
+    ),
+    operators=(
+        Operator(
+            kind="cassandradatacenter",
+            short=("cassdc",),
+            path="cassandradatacenters",
+            group="/apis/cassandra.datastax.com/v1beta1",
+            rack_label="cassandra.datastax.com/rack",
+        ),
+        Operator(
+            kind="scyllacluster",
+            path="scyllaclusters",
+            group="/apis/scylla.scylladb.com/v1",
+            rack_label="scylla/rack",
+        ),
     ),
 )

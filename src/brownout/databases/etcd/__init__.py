@@ -9,10 +9,17 @@ new one). `options` is what a workload may say, `lab` makes clusters of processe
 from brownout.databases.etcd.grants import GRANTS
 from brownout.databases.etcd.lab.settings import EtcdLab
 from brownout.databases.etcd.options import EtcdOptions
-from brownout.inventory.database import Database, LabKind, Server, if_secure, later
+from brownout.inventory.database import Database, Image, LabKind, Server, if_secure, later
 
 __all__ = ["ETCD"]
 
+#: The variables that are options of its command, too.
+_VARIABLES = {
+    "ETCD_DATA_DIR": "--data-dir",
+    "ETCD_WAL_DIR": "--wal-dir",
+    "ETCD_INITIAL_ADVERTISE_PEER_URLS": "--initial-advertise-peer-urls",
+    "ETCD_INITIAL_CLUSTER_STATE": "--initial-cluster-state",
+}
 
 ETCD = Database(
     name="etcd",
@@ -37,7 +44,16 @@ ETCD = Database(
         service="etcd",
         port=2379,
         config_file="/etc/default/etcd",
-        images=("etcd",),
+        images=(
+            Image(
+                words=("etcd",),
+                marks=("bitnami",),
+                process="etcd",
+                options={"--data-dir": "/bitnami/etcd/data"},
+                variables=_VARIABLES,
+            ),
+            Image(words=("etcd",), process="etcd", variables=_VARIABLES),
+        ),
         own_options=(
             "--data-dir",
             "--wal-dir",

@@ -14,7 +14,7 @@ from typing import Any
 from brownout.databases.mongodb.grants import GRANTS
 from brownout.databases.mongodb.lab.settings import AtlasLab, ReplicaSetLab, ShardedLab
 from brownout.databases.mongodb.options import MongoOptions
-from brownout.inventory.database import Database, LabKind, Operator, Server, if_secure, later
+from brownout.inventory.database import Database, Image, LabKind, Operator, Server, if_secure, later
 
 __all__ = ["MONGODB"]
 
@@ -75,14 +75,41 @@ MONGODB = Database(
         service="mongod",
         port=27017,
         config_file="/etc/mongod.conf",
-        images=("mongo",),
+        images=(
+            Image(
+                words=("mongodb", "mongo"),
+                marks=("bitnami",),
+                process="mongod",
+                options={"--dbpath": "/bitnami/mongodb/data/db"},
+                variables={"MONGODB_DATA_DIR": "--dbpath"},
+            ),
+            Image(
+                words=("mongodb",),
+                marks=("mongodb-enterprise-database", "mongodb-agent", "automation-mongod"),
+                process="mongod",
+                config_file="/data/automation-mongod.conf",
+            ),
+            Image(
+                words=("mongo", "mongodb", "mongod", "psmdb"),
+                process="mongod",
+                options={"--dbpath": "/data/db"},
+            ),
+        ),
         own_options=("--dbpath",),
         shared_options={"--replSet": "replica_set"},
+        beside_words=("mongos", "mms", "pbm"),
+        shard_words=("shardsvr",),
         router_words=("mongos", "router"),
-        aside_words=("cfg", "config", "mongoc"),
+        aside_words=("cfg", "config", "mongoc", "configsvr"),
         named_by={
             "replica_set": (
-                *("mongodb_replication_replset", "mongodb_replica_set", "mongodb_replset_name"),
+                *(
+                    "mongodb_replication_replset",
+                    "mongodb_replica_set",
+                    "mongodb_replica_set_name",
+                    "mongodb_replset",
+                    "mongodb_replset_name",
+                ),
                 *("replica_set", "replica_set_name", "replset", "repl_set_name"),
             )
         },
@@ -96,5 +123,12 @@ MONGODB = Database(
             group="/apis/mongodbcommunity.mongodb.com/v1",
             connection=_of_resource,
         ),
+        Operator(
+            kind="perconaservermongodb",
+            short=("psmdb",),
+            path="perconaservermongodbs",
+            group="/apis/psmdb.percona.com/v1",
+        ),
+        Operator(kind="mongodb", path="mongodb", group="/apis/mongodb.com/v1"),
     ),
 )

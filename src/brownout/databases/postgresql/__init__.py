@@ -10,10 +10,11 @@ application has it, `options` is what a workload may say, `lab` makes clusters o
 import shlex
 from collections.abc import Callable
 
+from brownout.databases.postgresql import cloudnative
 from brownout.databases.postgresql.grants import GRANTS
 from brownout.databases.postgresql.lab.settings import PostgresqlLab
 from brownout.databases.postgresql.options import PostgresqlOptions
-from brownout.inventory.database import Database, LabKind, Server, if_secure, later
+from brownout.inventory.database import Database, Image, LabKind, Operator, Server, if_secure, later
 
 __all__ = ["POSTGRESQL"]
 
@@ -33,6 +34,11 @@ def _fetch(spec: PostgresqlLab, progress: Callable[[str], None]) -> None:
     if spec.patroni:
         fetch(spec.patroni, progress)
 
+
+#: Percona's operator is made of Crunchy's.
+_OF_CRUNCHY = "postgres-operator.crunchydata.com/cluster"
+_WORDS = ("postgres", "postgresql", "patroni", "repmgr", "cnpg", "pg", "timescaledb", "edb")
+_WITHOUT_PATRONI = "it is not under Patroni; see docs/postgresql.md for what works without it"
 
 POSTGRESQL = Database(
     name="postgresql",
@@ -64,8 +70,72 @@ POSTGRESQL = Database(
         service="patroni",
         port=5432,
         config_file="/etc/patroni/config.yml",
-        images=("postgres", "spilo"),
+        images=(
+            Image(
+                words=("spilo",),
+                marks=("spilo", "pgroot"),
+                process="patroni",
+                config_file="/home/postgres/postgres.yml",
+                server_directory="/home/postgres/pgdata/pgroot/data",
+                variables={"PGROOT": "server_directory/data"},
+            ),
+            Image(
+                words=_WORDS,
+                marks=("patroni",),
+                process="patroni",
+                variables={
+                    "PATRONI_POSTGRESQL_DATA_DIR": "server_directory",
+                    "PGDATA": "server_directory",
+                },
+            ),
+            Image(
+                words=_WORDS,
+                marks=("bitnami", "repmgr_"),
+                process="postgres",
+                server_directory="/bitnami/postgresql/data",
+                variables={"PGDATA": "server_directory"},
+                note=_WITHOUT_PATRONI,
+            ),
+            Image(
+                words=_WORDS,
+                process="postgres",
+                server_directory="/var/lib/postgresql/data",
+                variables={"PGDATA": "server_directory"},
+                note=_WITHOUT_PATRONI,
+            ),
+        ),
+        programs=("postgres",),
+        beside_words=("pgadmin", "pgbackrest", "pgbouncer", "pgpool", "walg"),
         hints=("# each node needs `host.server_directory`, PostgreSQL's data directory",),
+    ),
+    operators=(
+        Operator(
+            kind="cluster",
+            short=("cnpg",),
+            path="clusters",
+            group=f"/apis/{cloudnative.GROUP}",
+            label=cloudnative.LABEL,
+            owns_pods=cloudnative.KIND,
+            unrest=cloudnative.unrest,
+        ),
+        Operator(
+            kind="postgrescluster",
+            path="postgresclusters",
+            group="/apis/postgres-operator.crunchydata.com/v1beta1",
+            label=_OF_CRUNCHY,
+        ),
+        Operator(
+            kind="perconapgcluster",
+            path="perconapgclusters",
+            group="/apis/pgv2.percona.com/v2",
+            label=_OF_CRUNCHY,
+        ),
+        Operator(
+            kind="postgresql",
+            path="postgresqls",
+            group="/apis/acid.zalan.do/v1",
+            label="cluster-name",
+        ),
     ),
     variables={
         "promoted_limit_s": "seconds to wait at most until another node is primary",

@@ -10,10 +10,14 @@ what a workload may say, `lab` makes clusters of processes here.
 from brownout.databases.redis.grants import GRANTS
 from brownout.databases.redis.lab.settings import RedisLab
 from brownout.databases.redis.options import RedisOptions
-from brownout.inventory.database import Database, LabKind, Server, if_secure, later
+from brownout.inventory.database import Database, Image, LabKind, Operator, Server, if_secure, later
 
 __all__ = ["REDIS"]
 
+_ALONE = (
+    "this chart makes one primary with replicas (or Sentinel), which is not Redis Cluster; see "
+    "docs/redis.md for what works on it"
+)
 
 REDIS = Database(
     name="redis",
@@ -40,7 +44,56 @@ REDIS = Database(
         service="redis-server",
         port=6379,
         config_file="/etc/redis/redis.conf",
-        images=("redis", "valkey"),
+        images=(
+            Image(
+                words=("valkey",),
+                marks=("bitnami/valkey-cluster", "/opt/bitnami/scripts/valkey-cluster"),
+                process="valkey-server",
+                options={"--dir": "/bitnami/valkey/data"},
+                variables={"VALKEY_DATA_DIR": "--dir"},
+            ),
+            Image(
+                words=("valkey",),
+                marks=("bitnami",),
+                process="valkey-server",
+                options={"--dir": "/data"},
+                variables={"VALKEY_DATA_DIR": "--dir"},
+                note=_ALONE,
+            ),
+            Image(words=("valkey",), process="valkey-server", options={"--dir": "/data"}),
+            Image(
+                words=("redis",),
+                marks=("bitnami/redis-cluster", "/opt/bitnami/scripts/redis-cluster"),
+                process="redis-server",
+                options={"--dir": "/bitnami/redis/data"},
+                variables={"REDIS_DATA_DIR": "--dir"},
+            ),
+            Image(
+                words=("redis",),
+                marks=("bitnami",),
+                process="redis-server",
+                options={"--dir": "/data"},
+                variables={"REDIS_DATA_DIR": "--dir"},
+                note=_ALONE,
+            ),
+            Image(
+                words=("redis",),
+                marks=("/node-conf",),
+                process="redis-server",
+                options={"--dir": "/data", "--cluster-config-file": "/node-conf/nodes.conf"},
+                note="its nodes.conf lies in /node-conf, which a wipe of its data leaves alone",
+            ),
+            Image(words=("redis",), process="redis-server", options={"--dir": "/data"}),
+        ),
+        programs=("valkey-server",),
+        beside_words=("sentinel", "redisinsight"),
         own_options=("--dir", "--cluster-config-file", "--appenddirname", "--dbfilename"),
+    ),
+    operators=(
+        Operator(
+            kind="rediscluster",
+            path="redisclusters",
+            group="/apis/redis.redis.opstreelabs.in/v1beta2",
+        ),
     ),
 )

@@ -1,10 +1,10 @@
-"""What a Kubernetes cluster has of a database: its StatefulSets and pods, asked of the API.
+"""What a Kubernetes cluster has of a database: its pods and what controls them, asked of the API.
 
 statefulset/db       the StatefulSet itself
 stonecluster/rock    those that a database's operator made of this resource
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import ValidationError
@@ -34,8 +34,10 @@ def machines_of(asked: Wanted, selector: str = "") -> tuple[Imported, str]:
         query = {"labelSelector": selector} if selector else {}
         listed = objects.listed(in_namespace(namespace, "pods"), **query)
         sets = objects.listed(in_namespace(namespace, "statefulsets"))
+        services = objects.listed(in_namespace(namespace, "services"))
         if selector:
-            return pods.read(asked, sets, listed, {})
+            owners = [*sets, *_of_operators(listed)]
+            return pods.read(asked, owners, listed, {}, services, mixed=True)
         owner = objects.find(in_namespace(namespace, kind.path, name, group=kind.group))
     finally:
         client.close()
@@ -44,8 +46,15 @@ def machines_of(asked: Wanted, selector: str = "") -> tuple[Imported, str]:
             f"{asked.what}: there is none in namespace {namespace}",
             "the right `--namespace`, `--context`? (`kubectl get` shows what there is)",
         )
-    own = [one for one in sets if owner["metadata"]["uid"] in (_uid(one), *_owners(one))]
-    return pods.read(asked, own, listed, kind.connection(owner))
+    own = [one for one in sets if _uid(owner) in (_uid(one), *_owners(one))]
+    uids = {_uid(one) for one in (owner, *own)}
+    theirs = [pod for pod in listed if uids & {*_owners(pod)}]
+    if not theirs and kind.label:
+        labelled = [pod for pod in listed if (pod["metadata"].get("labels") or {}).get(kind.label)]
+        theirs = [pod for pod in labelled if pod["metadata"]["labels"][kind.label] == name]
+        own = sets
+    settings, mixed = kind.connection(owner), kind is not SETS
+    return pods.read(asked, [owner, *own], theirs, settings, services, mixed=mixed)
 
 
 def wanted(what: str, access: Mapping[str, Any], **options: Any) -> Wanted:
@@ -67,6 +76,13 @@ def _parsed(what: str) -> tuple[Operator, str]:
     raise ConfigurationError(
         f"found `{what}`, wanted KIND/NAME with one of {', '.join(kinds())}, or --selector"
     )
+
+
+def _of_operators(listed: Sequence[Object]) -> list[Object]:
+    """Return what controls pods without a StatefulSet: an operator's resource, or a kubelet."""
+    kinds = {one.owns_pods for one in owners() if one.owns_pods} | {"Node"}
+    references = [one for pod in listed for one in pod["metadata"].get("ownerReferences") or []]
+    return [{"metadata": one} for one in references if one["kind"] in kinds]
 
 
 def _uid(thing: Object) -> str:

@@ -1,16 +1,17 @@
-"""Machines of an inventory made of pods, as the API has them and their StatefulSets. Pure.
+"""Machines of an inventory made of pods, as the API has them and what controls them. Pure.
 
-StatefulSet db  ──▶ its pods, by their controller ──▶ container, program, port, directory
+StatefulSet db, or an operator's resource  ──▶ its pods ──▶ container, program, port, directory
 """
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from types import MappingProxyType
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from brownout.base.errors import ConfigurationError
-from brownout.inventory.database import Server, database, databases
+from brownout.inventory.database import database as database_of
+from brownout.inventory.importers import images
+from brownout.inventory.importers.images import Container, Recognised
 from brownout.inventory.importers.machine import Imported, Machine
 from brownout.kubernetes.access import Access
 from brownout.kubernetes.objects import Object
@@ -18,61 +19,109 @@ from brownout.kubernetes.objects import Object
 __all__ = ["Wanted", "read"]
 
 _VARIABLE = re.compile(r"\$\((\w+)\)")
-
-
-def _servers() -> dict[str, Server]:
-    """Return how a container of each database is known, and what it has by itself."""
-    return {name: one.server for name, one in databases().items() if one.server is not None}
+#: In the names of ports at which clients are not served.
+_OTHER_PORTS = re.compile(
+    r"bus|metrics|peer|probe|intra|jmx|status|gossip|admin|raft|heartbeat|fabric"
+)
+#: The kinds of volumes that are there without the pod.
+_LASTING = ("persistentVolumeClaim", "configMap", "secret", "projected", "hostPath")
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """What was asked for: `what` in words, as `statefulset/db`, and what was said besides.
 
-    `container` is empty where it is to be found, `port` 0 where the container says it;
-    `pod_addresses` wants the pods' own addresses and not the names of their service.
+    `container` and `database` are empty where they are to be found, `port` 0 where the container
+    says it; `pod_addresses` wants the pods' own addresses and not the names of their service.
     """
 
     what: str
     access: Access
     name: str
     container: str = ""
+    database: str = ""
     port: int = 0
     domain: str = "svc.cluster.local"
     pod_addresses: bool = False
 
 
-def read(
-    wanted: Wanted, sets: Sequence[Object], pods: Sequence[Object], stated: Mapping[str, Any]
-) -> tuple[Imported, str]:
-    """Return the machines and the database of all pods that `sets` control.
+@dataclass(frozen=True, slots=True)
+class _Member:
+    """A pod with its container of a database."""
 
-    `stated` are settings of the connection that a custom resource says. Raises
+    pod: Object
+    recognised: Recognised
+
+
+def read(
+    wanted: Wanted,
+    owners: Sequence[Object],
+    pods: Sequence[Object],
+    stated: Mapping[str, Any],
+    services: Sequence[Object] = (),
+    *,
+    mixed: bool = False,
+) -> tuple[Imported, str]:
+    """Return the machines and the database of all pods that `owners` control.
+
+    `stated` are settings of the connection that a custom resource says, `services` those of the
+    namespace. With `mixed`, pods without a database may be among them, and are left out. Raises
     `ConfigurationError` with all problems.
     """
-    names = {str(one["metadata"]["uid"]): str(one["metadata"]["name"]) for one in sets}
-    own = sorted((pod for pod in pods if _controller(pod) in names), key=_order)
-    problems = [f"{wanted.what}: owns no pods of a StatefulSet"] if not own else []
-    machines, of_databases = [], set()
-    for pod in own:
+    uids = {str(one["metadata"]["uid"]) for one in owners}
+    own = sorted((pod for pod in pods if _of_ours(pod, uids)), key=_order)
+    problems = [] if own else [f"{wanted.what}: owns no pods of a StatefulSet or an operator"]
+    members, routers, aside = list[_Member](), list[str](), list[str]()
+    machines, strangers = list[Machine](), list[str]()
+    for pod in [*own, *(pod for pod in pods if mixed and pod not in own)]:
+        containers = [_read(pod, one) for one in pod["spec"]["containers"]]
         try:
-            of, container = _container(pod, wanted)
-            machines.append(_machine(pod, of, container, wanted))
-            of_databases.add(of)
+            if _leads_to_shards(containers):
+                routers.append(_with_port(_address(pod, wanted, services), containers))
+                continue
+            if pod not in own:
+                continue
+            recognised = _recognised(pod, containers, wanted)
+            if _is_aside(recognised):
+                aside.append(pod["metadata"]["name"])
+                continue
+            member = _Member(pod, recognised)
+            machines.append(_machine(member, wanted, services))
+            members.append(member)
         except ConfigurationError as error:
-            problems += error.problems
-    if len(of_databases) > 1:
-        problems.append(f"{wanted.what}: its pods are of {' and '.join(sorted(of_databases))}")
-    if problems:
-        raise ConfigurationError(problems)
-    options = {**_options(own[0], wanted), **stated}
+            strangers += error.problems
+    if strangers and not (mixed and members):
+        problems += strangers
+    kinds = sorted({one.recognised.database for one in members})
+    if len(kinds) > 1:
+        problems.append(
+            f"{wanted.what}: its pods are of {' and '.join(kinds)}; say which by --database"
+        )
+    if problems or not members:
+        raise ConfigurationError(problems or [f"{wanted.what}: has no server among its pods"])
+    notes = [f"Not a node, and left out: {name}." for name in aside]
+    notes += [f"Left out: {problem}" for problem in strangers]
+    settings: dict[str, Any] = {**_settings(members), **stated}
+    if any(one.shard for one in machines):
+        settings = {"hosts": routers}
+    if not settings.get("hosts", True):
+        settings, machines = {}, [_without_shard(one) for one in machines]
+        notes.append(
+            "These are shards: then give each node its `shard` and name the routers in "
+            "`connection.hosts`; docs/clusters.md#sharded-clusters."
+        )
     source = f"{wanted.what} of namespace {wanted.access.namespace}"
-    return Imported(wanted.name, source, tuple(machines), options), of_databases.pop()
+    return Imported(wanted.name, source, tuple(machines), settings, tuple(notes)), kinds[0]
 
 
-def _controller(pod: Object) -> str:
+def _of_ours(pod: Object, uids: set[str]) -> bool:
+    owner = _controller(pod)
+    return str(owner.get("uid", "")) in uids
+
+
+def _controller(pod: Object) -> Object:
     owners: Sequence[Object] = pod["metadata"].get("ownerReferences") or []
-    return next((str(one["uid"]) for one in owners if one.get("controller")), "")
+    return next((one for one in owners if one.get("controller")), {})
 
 
 def _order(pod: Object) -> tuple[str, int]:
@@ -80,112 +129,20 @@ def _order(pod: Object) -> tuple[str, int]:
     return stem, int(ordinal) if ordinal.isdigit() else 0
 
 
-def _container(pod: Object, wanted: Wanted) -> tuple[str, Object]:
-    """Return the database and the container that it is in, which must be told without doubt."""
-    containers: Sequence[Object] = pod["spec"]["containers"]
-    where, listed = f"pod {pod['metadata']['name']}", ", ".join(c["name"] for c in containers)
-    named = [one for one in containers if wanted.container in ("", one["name"])]
-    if not named:
-        raise ConfigurationError(f"{where}: has no container `{wanted.container}`, but {listed}")
-    kinds = _servers()
-    matches = [(kind, one) for one in named for kind in kinds if _is(kinds[kind], one)]
-    if len(matches) != 1:
-        raise ConfigurationError(
-            f"{where}: found {len(matches)} containers of a database among {listed}, wanted one; "
-            "say which by --container"
-        )
-    return matches[0]
-
-
-def _is(server: Server, container: Object) -> bool:
-    """Whether a container runs the database: by its command, its image or its own name."""
-    words = _words(container)
-    program = words[0].rpartition("/")[2] if words else ""
-    if program in {each.program for each in _servers().values()}:
-        return program == server.program
-    image = str(container.get("image", "")).rpartition("/")[2].partition("@")[0].partition(":")[0]
-    return container["name"] == server.program or any(
-        image == word or image.startswith(f"{word}-") for word in (*server.images, server.program)
+def _read(pod: Object, container: Object) -> Container:
+    """Return what is said of a container; the kubelet puts variables in place of `$(NAME)`."""
+    variables = _variables(pod, container)
+    words = [*(container.get("command") or []), *(container.get("args") or [])]
+    ports: Sequence[Object] = container.get("ports") or []
+    serving = [one for one in ports if not _OTHER_PORTS.search(str(one.get("name", "")))]
+    return Container(
+        name=str(container["name"]),
+        image=str(container.get("image", "")),
+        words=tuple(_filled(str(word), variables) for word in words),
+        variables=variables,
+        ports=tuple(int(one["containerPort"]) for one in serving),
+        mounts=tuple(str(one["mountPath"]) for one in container.get("volumeMounts") or []),
     )
-
-
-def _machine(pod: Object, of: str, container: Object, wanted: Wanted) -> Machine:
-    meta, server = pod["metadata"], _servers()[of]
-    access = wanted.access.model_dump(mode="json", exclude_defaults=True)
-    host: dict[str, Any] = {"kind": "kubernetes", **access, "namespace": wanted.access.namespace}
-    process = server.process or server.program
-    host |= {"pod": meta["name"], "container": container["name"], "program": process}
-    storage = _storage(server, _words(container, _variables(pod, container)))
-    notes = [] if storage else ["where it keeps its data is not known: `command`, `config_file`"]
-    if not pod["spec"].get("shareProcessNamespace"):
-        notes.append("if its database is PID 1, it cannot be paused; docs/kubernetes.md")
-    return Machine(
-        name=str(meta["name"]),
-        address=_address(pod, wanted),
-        database_port=wanted.port or _port(container, server),
-        rack=_rack(of, meta.get("labels") or {}),
-        host={**host, **storage},
-        notes=tuple(notes),
-    )
-
-
-def _rack(of: str, labels: Mapping[str, str]) -> str:
-    """Return the rack that the operator of this database labelled a pod with."""
-    marks = [one.rack_label for one in database(of).operators if one.rack_label]
-    return next((str(labels[mark]) for mark in marks if mark in labels), "")
-
-
-def _address(pod: Object, wanted: Wanted) -> str:
-    spec, meta = pod["spec"], pod["metadata"]
-    if wanted.pod_addresses:
-        if address := (pod.get("status") or {}).get("podIP"):
-            return str(address)
-        raise ConfigurationError(f"pod {meta['name']}: has no address yet")
-    if not spec.get("subdomain"):
-        raise ConfigurationError(
-            f"pod {meta['name']}: is of no headless service, so it has no name; "
-            "give --pod-addresses"
-        )
-    own = spec.get("hostname", meta["name"])
-    return f"{own}.{spec['subdomain']}.{meta['namespace']}.{wanted.domain}"
-
-
-def _port(container: Object, server: Server) -> int:
-    """Return where it listens: by its command, its only port, or as ever."""
-    port = _option(_words(container), "--port")
-    ports = [int(one["containerPort"]) for one in container.get("ports") or []]
-    if port.isdigit():
-        return int(port)
-    return ports[0] if len(ports) == 1 else server.port
-
-
-def _storage(server: Server, words: Sequence[str]) -> dict[str, Any]:
-    """Return the settings that name the data directory, as far as the container's command tells."""
-    kept = [
-        word
-        for name in server.own_options
-        if (value := _option(words, name))
-        for word in (name, value)
-    ]
-    named = (_option(words, name) for name in ("--config", "-f", "--config-file"))
-    first = next((word for word in words[1:2] if word.startswith("/")), "")  # or its first argument
-    file = next(filter(None, named), first) or ("" if kept else server.contained)
-    command = {"command": [server.program, *kept]} if kept else {}
-    return {**command, **({"config_file": file} if file else {})}
-
-
-def _options(pod: Object, wanted: Wanted) -> dict[str, Any]:
-    """Return what the command of a member says of its cluster."""
-    of, container = _container(pod, wanted)
-    words = _words(container)
-    shared = {to: _option(words, name) for name, to in _servers()[of].shared_options.items()}
-    return {to: value.partition("/")[0] for to, value in shared.items() if value}
-
-
-def _words(container: Object, variables: Mapping[str, str] = MappingProxyType({})) -> list[str]:
-    """Return the container's command; the kubelet puts `variables` in place of `$(NAME)`."""
-    words = [*map(str, container.get("command") or []), *map(str, container.get("args") or [])]
-    return [_VARIABLE.sub(lambda it: variables.get(it[1], it[0]), word) for word in words]
 
 
 def _variables(pod: Object, container: Object) -> dict[str, str]:
@@ -199,17 +156,182 @@ def _variables(pod: Object, container: Object) -> dict[str, str]:
     variables: dict[str, str] = {}
     for one in container.get("env") or []:
         field = ((one.get("valueFrom") or {}).get("fieldRef") or {}).get("fieldPath")
-        if value := one.get("value") or own.get(str(field)):
-            variables[one["name"]] = _VARIABLE.sub(
-                lambda it: variables.get(it[1], it[0]), str(value)
-            )
+        value = one.get("value") or own.get(str(field)) or ""
+        variables[one["name"]] = _filled(str(value), variables)
     return variables
 
 
-def _option(words: Sequence[str], name: str) -> str:
-    for index, word in enumerate(words):
-        if word == name:
-            return next(iter(words[index + 1 :]), "")
-        if word.startswith(f"{name}="):
-            return word.partition("=")[2]
-    return ""
+def _filled(text: str, variables: Mapping[str, str]) -> str:
+    return _VARIABLE.sub(lambda it: variables.get(it[1]) or it[0], text)
+
+
+def _recognised(pod: Object, containers: Sequence[Container], wanted: Wanted) -> Recognised:
+    return images.recognise(
+        f"pod {pod['metadata']['name']}",
+        containers,
+        container=wanted.container,
+        database=wanted.database,
+    )
+
+
+def _marks(container: Container) -> set[str]:
+    """Return the words of a container that say what part its server has in a cluster."""
+    values = (value for value in container.variables.values() if value.isalpha())
+    words = (word.rpartition("/")[2].lstrip("-") for word in container.words)
+    return {*values, *words}
+
+
+def _leads_to_shards(containers: Sequence[Container]) -> bool:
+    """Whether it is a router to shards, and has no server of its own."""
+    every = {
+        word
+        for server in images.servers().values()
+        for word in server.router_words
+        if word in server.beside_words
+    }
+    return any(every & {one.name, *_marks(one)} for one in containers)
+
+
+def _is_aside(recognised: Recognised) -> bool:
+    server = images.servers()[recognised.database]
+    return bool(_marks(recognised.container) & set(server.aside_words))
+
+
+def _machine(member: _Member, wanted: Wanted, services: Sequence[Object]) -> Machine:
+    pod, recognised = member.pod, member.recognised
+    meta, container = pod["metadata"], recognised.container
+    access = wanted.access.model_dump(mode="json", exclude_defaults=True)
+    host: dict[str, Any] = {"kind": "kubernetes", **access, "namespace": wanted.access.namespace}
+    host |= {"pod": meta["name"], "container": container.name, "program": recognised.image.process}
+    storage = images.storage(recognised)
+    return Machine(
+        name=str(meta["name"]),
+        address=_address(pod, wanted, services),
+        database_port=wanted.port or _port(recognised),
+        rack=_rack(recognised.database, meta.get("labels") or {}),
+        shard=_shard(recognised),
+        host={**host, **storage},
+        notes=tuple(_notes(member, wanted, storage)),
+    )
+
+
+def _without_shard(machine: Machine) -> Machine:
+    """Return it with its shard in a note: an inventory has shards only with their routers."""
+    if not machine.shard:
+        return machine
+    return replace(machine, shard="", notes=(f"its shard is `{machine.shard}`", *machine.notes))
+
+
+def _notes(member: _Member, wanted: Wanted, storage: Mapping[str, Any]) -> Iterator[str]:
+    pod, recognised = member.pod, member.recognised
+    yield from recognised.notes
+    if not storage:
+        yield "where it keeps its data is not known: `command`, `config_file`"
+    file = str(storage.get("config_file", ""))
+    if file and not _lasts(pod, recognised.container.name, file):
+        yield (
+            f"{file} is not on a volume that outlives the pod: such a node can be broken, but a "
+            "wipe of it is refused"
+        )
+    if _controller(pod).get("kind") == "Node":
+        yield (
+            "its kubelet made it from a file of its machine, so it cannot be stopped, killed or "
+            "wiped by the API: give it a `host` by ssh instead (docs/ssh.md)"
+        )
+    elif not pod["spec"].get("shareProcessNamespace"):
+        yield "if its database is PID 1, it cannot be paused; docs/kubernetes.md"
+    if wanted.pod_addresses and not pod["spec"].get("hostNetwork"):
+        yield (
+            "a new pod has another address: for faults that end the pod give it a Service of its "
+            "own; docs/kubernetes.md#addresses-of-pods"
+        )
+
+
+def _lasts(pod: Object, container: str, file: str) -> bool:
+    """Whether a file is in the image, or on a volume that is there without the pod."""
+    one = next(each for each in pod["spec"]["containers"] if each["name"] == container)
+    mounts = [
+        mount
+        for mount in one.get("volumeMounts") or []
+        if f"{file}/".startswith(f"{str(mount['mountPath']).rstrip('/')}/")
+    ]
+    if not mounts:
+        return True
+    name = max(mounts, key=lambda mount: len(str(mount["mountPath"])))["name"]
+    volumes = [each for each in pod["spec"].get("volumes") or [] if each["name"] == name]
+    return any(kind in volume for volume in volumes for kind in _LASTING)
+
+
+def _rack(of: str, labels: Mapping[str, str]) -> str:
+    """Return the rack that the operator of this database labelled a pod with."""
+    marks = [one.rack_label for one in database_of(of).operators if one.rack_label]
+    return next((str(labels[mark]) for mark in marks if mark in labels), "")
+
+
+def _shard(recognised: Recognised) -> str:
+    """Return the name of the shard that a server belongs to; empty where it is of none."""
+    server = images.servers()[recognised.database]
+    if not _marks(recognised.container) & set(server.shard_words):
+        return ""
+    return next(iter(_shared(recognised).values()), "")
+
+
+def _address(pod: Object, wanted: Wanted, services: Sequence[Object]) -> str:
+    """Return where clients reach a pod: by its name, or a service that leads to it alone."""
+    spec, meta = pod["spec"], pod["metadata"]
+    if wanted.pod_addresses or spec.get("hostNetwork"):
+        if address := (pod.get("status") or {}).get("podIP"):
+            return str(address)
+        raise ConfigurationError(f"pod {meta['name']}: has no address yet")
+    if spec.get("subdomain"):
+        own = spec.get("hostname", meta["name"])
+        return f"{own}.{spec['subdomain']}.{meta['namespace']}.{wanted.domain}"
+    for service in services:
+        if _leads_to(service, meta):
+            return f"{service['metadata']['name']}.{meta['namespace']}.{wanted.domain}"
+    raise ConfigurationError(
+        f"pod {meta['name']}: is of no headless service and has no Service of its own, so it has "
+        "no name; make one (docs/kubernetes.md#addresses-of-pods), or give --pod-addresses"
+    )
+
+
+def _leads_to(service: Object, meta: Object) -> bool:
+    """Whether a service selects a pod by a label that holds the pod's own name."""
+    selector: Mapping[str, str] = service["spec"].get("selector") or {}
+    labels: Mapping[str, str] = meta.get("labels") or {}
+    return (
+        bool(selector)
+        and all(labels.get(key) == value for key, value in selector.items())
+        and meta["name"] in selector.values()
+    )
+
+
+def _port(recognised: Recognised) -> int:
+    """Return where it listens: by its command, its port for clients, or as ever."""
+    container, server = recognised.container, images.servers()[recognised.database]
+    named = images.option(container.words, "--port")
+    if named.isdigit():
+        return int(named)
+    if server.port in container.ports or not container.ports:
+        return server.port
+    return container.ports[0] if len(container.ports) == 1 else server.port
+
+
+def _with_port(address: str, containers: Sequence[Container]) -> str:
+    ports = [port for one in containers for port in one.ports]
+    return f"{address}:{ports[0]}" if ports else address
+
+
+def _shared(recognised: Recognised) -> dict[str, str]:
+    """Return what a member's command or variables say of its cluster: `{"replica_set": "rs0"}`."""
+    server, container = images.servers()[recognised.database], recognised.container
+    words = images.started_with(server, container) or container.words
+    shared = {to: images.option(words, name) for name, to in server.shared_options.items()}
+    for to, names in server.named_by.items():
+        values = (value for name, value in container.variables.items() if name.lower() in names)
+        shared[to] = shared.get(to) or next(filter(None, values), "")
+    return {to: value.partition("/")[0] for to, value in shared.items() if value}
+
+
+def _settings(members: Sequence[_Member]) -> dict[str, Any]:
+    return next(iter(_shared(one.recognised) for one in members), {})
