@@ -2,8 +2,9 @@
 
 import re
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,9 +14,15 @@ from brownout.base.extras import how_to_install
 from brownout.cli.framework import App, Command
 from brownout.cli.output import output_option
 
+if TYPE_CHECKING:
+    from brownout.inventory.connection import Connection
+
 __all__ = ["app"]
 
-app = App(help="Write an inventory from another tool's output.", no_args_is_help=True)
+app = App(
+    help="Write an inventory from what another tool, or the cluster itself, says.",
+    no_args_is_help=True,
+)
 
 _File = Annotated[Path, typer.Argument(help="The other tool's file; `-` reads stdin.")]
 _Output = Annotated[
@@ -113,6 +120,82 @@ def from_ansible(
     wanted = Wanted(groups, database, server_of(database), address_from, port_from, port)
     text, source = _read(file) if str(file) == "-" else (ansible.listing(file), file.name)
     _write(ansible.read(text, source, wanted), database, name, port, output)
+
+
+@app.command("from-cluster", cls=_OfDatabases)
+def from_cluster(
+    address: Annotated[str, typer.Argument(help="One node of the cluster, as host:port.")],
+    database: Annotated[str, typer.Option(help="What runs there; default: by its port.")] = "",
+    username: Annotated[str, typer.Option(help="Who asks, where it wants a login.")] = "",
+    password_env: Annotated[
+        str, typer.Option(metavar="NAME", help="The variable that holds the password.")
+    ] = "",
+    password_file: Annotated[
+        Path | None, typer.Option(help="The file that holds the password.")
+    ] = None,
+    tls: Annotated[bool, typer.Option("--tls", help="Connect by TLS.")] = False,
+    ca_file: Annotated[Path | None, typer.Option(help="Whom its certificate is from.")] = None,
+    certificate_file: Annotated[
+        Path | None, typer.Option(help="Our certificate and its key, in one PEM file.")
+    ] = None,
+    insecure: Annotated[
+        bool, typer.Option("--insecure", help="Accept any certificate and name.")
+    ] = False,
+    ssh_user: Annotated[
+        str, typer.Option(help="Who logs in to the nodes' machines by ssh; default: no host.")
+    ] = "",
+    name: _Name = "",
+    output: _Output = None,
+) -> None:
+    """Write an inventory of a living cluster, by what one of its nodes says."""
+    from dataclasses import replace
+
+    from brownout.inventory.importers import census
+
+    of = database or census.database_at(address)
+    login = {"username": username, "env": password_env, "file": password_file}
+    files = {"ca_file": ca_file, "certificate_file": certificate_file}
+    settings = _connection(login, files, tls=tls, insecure=insecure)
+    imported = census.ask(address, of, _checked(settings))
+    machines = imported.machines
+    if ssh_user:
+        machines = tuple(replace(one, by_ssh=True, user=ssh_user) for one in machines)
+    connection = {**imported.connection, **settings}
+    _write(replace(imported, machines=machines, connection=connection), of, name, 0, output)
+
+
+def _connection(
+    login: Mapping[str, Any], files: Mapping[str, Path | None], *, tls: bool, insecure: bool
+) -> dict[str, Any]:
+    """Return the settings of a connection: its secrets by reference, its paths absolute."""
+    settings: dict[str, Any] = {}
+    references = [
+        {kind: str(where.absolute()) if isinstance(where, Path) else where}
+        for kind in ("env", "file")
+        if (where := login[kind])
+    ]
+    if len(references) > 1 or bool(references) is not bool(login["username"]):
+        raise ConfigurationError(
+            "wanted --username with one of --password-env and --password-file, or none of them"
+        )
+    if references:
+        settings["auth"] = {"username": login["username"], "password": references[0]}
+    named = {name: str(path.absolute()) for name, path in files.items() if path is not None}
+    if tls or insecure or named:
+        settings["tls"] = {**named, **({"insecure": True} if insecure else {})} or {"enabled": True}
+    return settings
+
+
+def _checked(settings: Mapping[str, Any]) -> "Connection":
+    from pydantic import ValidationError
+
+    from brownout.base.problems import from_validation
+    from brownout.inventory.connection import Connection
+
+    try:
+        return Connection.model_validate(settings)
+    except ValidationError as error:
+        raise ConfigurationError(from_validation(error, Connection, ("connection",))) from error
 
 
 @app.command("from-kubernetes", cls=_OfDatabases)

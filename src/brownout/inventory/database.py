@@ -66,10 +66,11 @@ class Server:
     starts it, besides `program`; `beside_words` are in the names of containers beside it.
     `shard_words` mark a shard's server in its command or variables. `own_options` are the options
     of its command that say where a node keeps its data and how it rejoins. `shared_options` maps an
-    option to the setting of `connection` that it holds. `router_words` are in the names of machines
-    that lead to shards, `aside_words` in those of others that are not nodes. `named_by` maps a
-    setting of `connection` to the variables of playbooks and containers that hold it. `hints` are
-    comments to write below `connection`.
+    option to the setting of `connection` that it holds. `other_ports` are those at which a cluster
+    of it answers as well. `router_words` are in the names of machines that lead to shards,
+    `aside_words` in those of others that are not nodes. `named_by` maps a setting of `connection`
+    to the variables of playbooks and containers that hold it. `hints` are comments to write below
+    `connection`.
     """
 
     program: str
@@ -82,6 +83,7 @@ class Server:
     shard_words: tuple[str, ...] = ()
     own_options: tuple[str, ...] = ()
     shared_options: Mapping[str, str] = field(default_factory=dict)
+    other_ports: tuple[int, ...] = ()
     router_words: tuple[str, ...] = ()
     aside_words: tuple[str, ...] = ()
     named_by: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -154,6 +156,8 @@ class Database:
     that is missing may come back with a node that was away.
     `lab_server` finds the server program of its labs.
     `open_request` is what a node answers without a login; empty where there is nothing.
+    `census` asks the only node of a `Cluster` which nodes its cluster has, and returns them as a
+    `brownout.inventory.importers.Imported`; None where nodes cannot tell.
     `grants` are the privileges that its login needs, act by act.
     `variables` explains those variables of experiments that only this database has.
     """
@@ -171,6 +175,7 @@ class Database:
     labs: Mapping[str, LabKind] = field(default_factory=dict)
     lab_server: Look | None = None
     server: Server | None = None
+    census: Callable[[Cluster], Any] | None = None
     operators: tuple[Operator, ...] = ()
     variables: Mapping[str, str] = field(default_factory=dict)
     grants: tuple[Grant, ...] = ()

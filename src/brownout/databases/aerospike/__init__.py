@@ -59,6 +59,7 @@ AEROSPIKE = Database(
     open_request=b"\x02\x01\x00\x00\x00\x00\x00\x0bstatistics\n",  # an info request
     grants=GRANTS,
     lab_server=_find_server,
+    census=later("brownout.databases.aerospike.census:census"),
     server=Server(
         program="asd",
         service="aerospike",

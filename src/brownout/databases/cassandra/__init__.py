@@ -45,6 +45,7 @@ CASSANDRA = Database(
     open_request=b"\x04\x00\x00\x00\x05\x00\x00\x00\x00",  # OPTIONS
     grants=GRANTS,
     lab_server=later("brownout.databases.cassandra.lab.server:find_server"),
+    census=later("brownout.databases.cassandra.census:census"),
     server=Server(
         program="cassandra",
         service="cassandra",

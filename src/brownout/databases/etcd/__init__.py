@@ -39,6 +39,7 @@ ETCD = Database(
     open_request=b"GET /version HTTP/1.1\r\nHost: etcd\r\n\r\n",
     grants=GRANTS,
     lab_server=later("brownout.databases.etcd.lab.server:find_etcd"),
+    census=later("brownout.databases.etcd.census:census"),
     server=Server(
         program="etcd",
         service="etcd",

@@ -70,10 +70,12 @@ MONGODB = Database(
     b"\x1f\x00\x00\x00\x10hello\x00\x01\x00\x00\x00\x02$db\x00\x06\x00\x00\x00admin\x00\x00",
     grants=GRANTS,
     lab_server=later("brownout.databases.mongodb.lab.mongod:find_mongod"),
+    census=later("brownout.databases.mongodb.census:census"),
     server=Server(
         program="mongod",
         service="mongod",
         port=27017,
+        other_ports=(27018,),
         config_file="/etc/mongod.conf",
         images=(
             Image(

@@ -65,10 +65,12 @@ POSTGRESQL = Database(
     },
     grants=GRANTS,
     lab_server=later("brownout.databases.postgresql.lab.server:find_postgres"),
+    census=later("brownout.databases.postgresql.census:census"),
     server=Server(
         program="patroni",
         service="patroni",
         port=5432,
+        other_ports=(8008,),
         config_file="/etc/patroni/config.yml",
         images=(
             Image(

@@ -39,6 +39,7 @@ REDIS = Database(
     open_request=b"INFO\r\n",
     grants=GRANTS,
     lab_server=later("brownout.databases.redis.lab.server:find_redis"),
+    census=later("brownout.databases.redis.census:census"),
     server=Server(
         program="redis-server",
         service="redis-server",

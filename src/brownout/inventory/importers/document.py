@@ -36,11 +36,11 @@ environment: staging
 allow_data_loss: false
 nodes:
 """
+_LOGIN = "# auth: {username: brownout, password: {env: NAME}}"
 _TAIL = """\
 connection:
   # What the load needs; an empty one connects to the nodes' addresses without a login.
   {wanted}
-  # auth: {{username: brownout, password: {{env: NAME}}}}
   timeout_s: 2
 """
 
@@ -65,7 +65,8 @@ def written(imported: Imported, database: str, port: int = 0, path: Path | None 
     nodes = [_node(one, kind, port or kind.port, several) for one, several in pairs]
     lines = [line for node in nodes for line in node]
     settings = [f"{key}: {_flow(value)}" for key, value in imported.connection.items()]
-    text = head + "\n".join(lines) + "\n" + _TAIL.format(wanted="\n  ".join(settings or kind.hints))
+    wanted = [*(settings or kind.hints), *([] if "auth" in imported.connection else [_LOGIN])]
+    text = head + "\n".join(lines) + "\n" + _TAIL.format(wanted="\n  ".join(wanted))
     inventory.parse(yaml.safe_load(text), path or Path(f"{imported.name}.yaml"))
     return text
 
@@ -113,6 +114,8 @@ def _node(machine: Machine, kind: Server, usual: int, together: bool) -> Iterato
     yield f"    address: {_quoted(_with_port(machine.address, port))}"
     if machine.rack:
         yield f"    rack: {_quoted(machine.rack)}"
+    if machine.api:
+        yield f"    api: {_quoted(machine.api)}"
     if machine.shard:
         yield f"    shard: {_quoted(machine.shard)}"
     if machine.host:

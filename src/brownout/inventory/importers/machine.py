@@ -13,7 +13,8 @@ class Machine:
 
     `address` is where clients reach its database, `ssh_address` where its sshd listens (empty:
     there as well) and `port` the sshd's. `database_port` is 0 where it is the usual one. `host` are
-    the settings of what is not a machine with an sshd. `notes` say in words what could not be
+    the settings of what is not a machine with an sshd, `api` where a node's supervisor listens
+    if that is not as ever. `notes` say in words what could not be
     taken over, and what was guessed.
     """
 
@@ -26,6 +27,7 @@ class Machine:
     sudo: bool = False
     rack: str = ""
     shard: str = ""
+    api: str = ""
     by_ssh: bool = True
     database_port: int = 0
     host: Mapping[str, Any] = field(default_factory=dict)
