@@ -179,3 +179,46 @@ def test_an_experiment_of_your_own_is_known_by_the_limits_in_it(
 
     said = brownout("check", edited(own))
     assert (said.code, said.err) == (0, "")
+
+
+SHOP = """\
+name: shop
+database: etcd
+environment: {environment}
+nodes:
+- {{name: e1, address: "10.0.0.1:2379"{host}}}
+- {{name: e2, address: "10.0.0.2:2379"}}
+- {{name: e3, address: "10.0.0.3:2379"}}
+"""
+
+
+def test_an_experiment_is_checked_on_the_inventory_that_is_named(
+    edited: Callable[[Callable[[Document], Any]], Path], brownout: Brownout, home: Path
+) -> None:
+    experiment = edited(lambda _: None)
+    host = ", host: {kind: ssh, service: etcd}"
+    (home / "shop.yaml").write_text(SHOP.format(environment="staging", host=host))
+    said = brownout("check", experiment, "--cluster", "shop.yaml")
+    assert said.code == 0, said.err
+    assert "ok  shop.yaml  (inventory)" in said.out
+
+    (home / "shop.yaml").write_text(SHOP.format(environment="everywhere", host=host))
+    said = brownout("check", experiment, "--cluster", "shop.yaml")
+    assert said.code == 64
+    assert "everywhere" in said.err
+
+    said = brownout("check", experiment, "--cluster", "nowhere")
+    assert said.code == 64
+    assert "nowhere" in said.err
+
+
+def test_what_an_experiment_cannot_do_on_an_inventory_is_found(
+    edited: Callable[[Callable[[Document], Any]], Path], brownout: Brownout, home: Path
+) -> None:
+    def on_redis(experiment: Document) -> None:
+        experiment["configuration"]["target"]["default"] = "master@s1"
+
+    (home / "shop.yaml").write_text(SHOP.format(environment="staging", host=""))
+    said = brownout("check", edited(on_redis), "--cluster", "shop.yaml")
+    assert said.code == 64
+    assert "master@s1" in said.err

@@ -66,6 +66,63 @@ def test_a_variable_is_explained_as_the_fault_of_this_experiment_means_it(
     assert words in row
 
 
+OWN = """\
+name: shop
+database: etcd
+environment: staging
+nodes:
+- {name: e1, address: "10.0.0.1:2379"}
+- {name: e2, address: "10.0.0.2:2379"}
+- {name: e3, address: "10.0.0.3:2379"}
+connection:
+  auth: {username: u, password: {file: secret}}
+"""
+
+
+@pytest.mark.parametrize("named", ["shop", "infra/clusters/shop.yaml"])
+def test_an_own_inventory_is_named_where_it_is(
+    named: str, brownout: Brownout, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = home / "infra" / "clusters"
+    place.mkdir(parents=True)
+    (place / "shop.yaml").write_text(OWN)
+    (place / "secret").write_text("s")
+    told = brownout("new", "node-kill", "-o", "mine", "--cluster", named)
+    assert told.code == 0, told.err
+    assert not (home / "mine" / "infra").exists()
+    copy = json.loads((home / "mine" / "experiments" / "node-kill.json").read_text())
+    assert copy["configuration"]["cluster"]["default"] == "../infra/clusters/shop.yaml"
+    shipped = yaml.safe_load(catalog.read("limits", "node-kill.etcd"))
+    assert set(copy["configuration"]["limits"]) == {limit["measure"] for limit in shipped}
+    monkeypatch.chdir(home / "mine")
+    checked = brownout("check", "experiments/node-kill.json", "../infra/clusters/shop.yaml")
+    assert checked.code == 0, checked.err
+
+
+@pytest.mark.parametrize(
+    ("text", "words"), [("nodes: []\n", "database: missing"), ("[", "shop.yaml"), (None, "shop")]
+)
+def test_an_inventory_that_cannot_be_read_makes_nothing(
+    text: str | None, words: str, brownout: Brownout, home: Path
+) -> None:
+    if text is not None:
+        (home / "shop.yaml").write_text(text)
+    told = brownout("new", "node-kill", "-o", "mine", "--cluster", "shop.yaml")
+    assert told.code == 64
+    assert words in told.err
+    assert not (home / "mine").exists()
+
+
+def test_an_own_workload_is_copied(brownout: Brownout, home: Path) -> None:
+    own = home / "steady-state" / "workloads" / "checkout.yaml"
+    own.parent.mkdir(parents=True)
+    own.write_text(catalog.read("workloads", "key-value").replace("2000", "30"))
+    told = brownout("new", "node-kill", "-o", "mine", "--workload", "checkout")
+    assert told.code == 0, told.err
+    copy = (home / "mine" / "steady-state" / "workloads" / "checkout.yaml").read_text()
+    assert own.read_text() in copy
+
+
 def test_the_readme_explains_every_variable_and_limit(brownout: Brownout, home: Path) -> None:
     brownout("new", "node-wipe")
     readme = (home / "node-wipe" / "README.md").read_text()

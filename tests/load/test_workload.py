@@ -493,3 +493,19 @@ def test_the_schema_has_the_bounds_that_are_checked() -> None:
     assert parts["Gaussian"]["properties"]["sigma"]["maximum"] == 1
     streams = schemas.schema("workload")["properties"]["streams"]
     assert (streams["minItems"], streams["maxItems"]) == (1, 64)
+
+
+def test_a_name_means_a_file_here_before_a_shipped_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shipped = catalog.read("workloads", "key-value")
+    own = tmp_path / "steady-state" / "workloads"
+    own.mkdir(parents=True)
+    (own / "checkout.yaml").write_text(f"{shipped}\n")
+    (own / "key-value.yaml").write_text(shipped.replace("rate: 1600", "rate: 30"))
+    assert workloads.load("checkout").name == "checkout"
+    assert workloads.load("key-value").streams[0].rate == 30
+    assert {"checkout", "lab"} <= set(workloads.names())
+    with pytest.raises(ConfigurationError, match=r"`chekout`: unknown; wanted one of .*checkout"):
+        workloads.load("chekout")

@@ -36,10 +36,10 @@ def complete_experiment(incomplete: str) -> list[str]:
 
 
 def complete_workload(incomplete: str) -> list[str]:
-    """Return the shipped workloads whose names begin so."""
-    from brownout.base import catalog
+    """Return the workloads whose names begin so."""
+    from brownout.load import workload
 
-    return [name for name in catalog.names("workloads") if name.startswith(incomplete)]
+    return [name for name in workload.names() if name.startswith(incomplete)]
 
 
 Experiment = Annotated[

@@ -76,11 +76,16 @@ def _rows(kind: str) -> Iterator[Row]:
 
 
 def _workloads() -> Iterator[Row]:
-    from brownout.base import catalog
+    """Every workload that can be named; one that cannot be read says why in short."""
+    from brownout.base.errors import ConfigurationError
     from brownout.load import workload
 
-    for name in catalog.names("workloads"):
-        loaded = workload.load(name)
+    for name in workload.names():
+        try:
+            loaded = workload.load(name)
+        except ConfigurationError as error:
+            yield name, f"cannot be read: {error.problems[0]}"
+            continue
         variants = f"; variants {', '.join(loaded.variants)}" if loaded.variants else ""
         yield name, f"{loaded.title} ({loaded.summary().removeprefix(name).strip()}{variants})"
 

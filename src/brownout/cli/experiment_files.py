@@ -32,7 +32,7 @@ def new(
     cluster: Annotated[
         str,
         typer.Option(
-            help="The inventory to copy; default: the experiment's.",
+            help="A shipped inventory to copy, or one of yours to name; default: the experiment's.",
             autocompletion=complete_cluster,
         ),
     ] = "",
@@ -112,6 +112,13 @@ def check(
             help="Experiments, game days, workloads, inventories, limits; JSON or YAML."
         ),
     ],
+    cluster: Annotated[
+        str,
+        typer.Option(
+            help="Check experiments as if run on this inventory, by name or path, and it as well.",
+            autocompletion=complete_cluster,
+        ),
+    ] = "",
 ) -> None:
     """Check files of any kind and report all mistakes of all of them at once.
 
@@ -120,13 +127,21 @@ def check(
     from brownout.cli.file_kinds import check_file
 
     problems: list[str] = []
-    for path in files:
-        kind, mistakes = check_file(path)
+    inventories = [_inventory(cluster)] if cluster else []
+    for path in dict.fromkeys([*inventories, *files]):
+        kind, mistakes = check_file(path, cluster)
         problems += mistakes
         if not mistakes:
             typer.echo(f"ok  {path}  ({kind})")
     if problems:
         raise ConfigurationError(problems)
+
+
+def _inventory(cluster: str) -> Path:
+    from brownout.inventory import inventory
+
+    path = inventory.path_of(cluster)
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
 def schema(

@@ -26,8 +26,11 @@ MARKS = {
 KINDS = (*MARKS, "limits")
 
 
-def check_file(path: Path) -> tuple[str, list[str]]:
-    """Return what kind of file this is and its problems, each beginning with the file's name."""
+def check_file(path: Path, cluster: str = "") -> tuple[str, list[str]]:
+    """Return what kind of file this is and its problems, each beginning with the file's name.
+
+    An experiment is checked as if it were run on `cluster`, an inventory's name or path.
+    """
     try:
         data = read_document(path, "file")
         kind = kind_of(data)
@@ -40,6 +43,8 @@ def check_file(path: Path) -> tuple[str, list[str]]:
                 "day (`experiments`), a book (`engines`), a published table (`rows`), a workload "
                 "(`streams`), an inventory (`nodes` or `lab`) or a list of limits"
             ]
+        if kind == "experiment":
+            return kind, _experiment(path, data, cluster)
         return kind, _CHECKS[kind](path, data)
     except ConfigurationError as error:
         return "unknown", error.problems
@@ -98,12 +103,12 @@ def _limits(path: Path, _: Any) -> list[str]:
     return problems_of(lambda: slo.parse(path.read_text(encoding="utf-8"), str(path)))
 
 
-def _experiment(path: Path, data: Mapping[str, Any]) -> list[str]:
-    return [f"{path}: {problem}" for problem in experiment_checks.problems(data)]
+def _experiment(path: Path, data: Mapping[str, Any], cluster: str) -> list[str]:
+    variables = {"cluster": cluster} if cluster else {}
+    return [f"{path}: {problem}" for problem in experiment_checks.problems(data, variables)]
 
 
 _CHECKS: Mapping[str, Callable[[Path, Any], list[str]]] = {
-    "experiment": _experiment,
     "game day": _gameday,
     "book": _book,
     "published table": _published,

@@ -3,7 +3,7 @@
     DIR/README.md                          what each file is, and what to do next
     DIR/experiments/NAME.json              what is broken, when, and what must hold
     DIR/steady-state/workloads/WORKLOAD.yaml   what is normal
-    DIR/infra/clusters/CLUSTER.yaml        where it happens
+    DIR/infra/clusters/CLUSTER.yaml        where it happens, if that is a shipped inventory
     DIR/schemas/….json                     for editors; the YAML files name them
 
 The folders are those that brownout looks into by itself from DIR, so nothing else is to be set.
@@ -11,16 +11,20 @@ The limits stand in the experiment: there they win over the shipped ones.
 """
 
 import json
+import os
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from brownout.base import catalog
 from brownout.base.compact_json import compact
 from brownout.base.errors import ConfigurationError
+from brownout.base.settings_file import parse_yaml, read_text
 from brownout.cli.schemas import schema
 from brownout.faults.registry import faults
+from brownout.inventory import inventory
 from brownout.inventory.database import databases
 from brownout.session.options import SETTINGS
 
@@ -56,46 +60,78 @@ VARIABLES: Mapping[str, str] = {
 def make(scenario: str, folder: Path, name: str, workload: str, cluster: str) -> list[Path]:
     """Write a copy of `scenario`, called `name`, into `folder`; return its files, README first.
 
-    `workload` and `cluster` are shipped ones; empty is what the experiment would take by itself.
+    `workload` and `cluster` are names or paths; empty is what the experiment would take by itself.
+    An inventory that is not a shipped one stays where it is, since what it names may lie beside it.
     Raises `ConfigurationError` where anything is there already; then nothing is written.
     """
     if not re.fullmatch(r"[a-z0-9][a-z0-9-]*", name):
         raise ConfigurationError(f"--name: found {name!r}, wanted lower-case letters, digits and -")
+    from brownout.judge import slo
+    from brownout.load.workload import text_of
+
     experiment = json.loads(catalog.read("experiments", scenario))
-    cluster = cluster or experiment["configuration"]["cluster"]["default"]
-    inventory = catalog.read("clusters", cluster)
-    load = workload or _default_workload(inventory)
-    limits = _limits(scenario, inventory)
+    where = _inventory(cluster or experiment["configuration"]["cluster"]["default"], folder)
+    of = workload or _default_workload(where.environment)
+    load = Path(of).stem if catalog.is_path(of) else of
+    limits = slo.file_limits(scenario, where.database)
     files = {
-        Path("experiments", f"{name}.json"): _experiment(experiment, name, load, cluster, limits),
-        Path("steady-state/workloads", f"{load}.yaml"): _annotated(
-            catalog.read("workloads", load), "../../schemas/workload.json"
+        Path("experiments", f"{name}.json"): _experiment(
+            experiment, name, load, where.name, limits
         ),
-        Path("infra/clusters", f"{cluster}.yaml"): _annotated(
-            inventory, "../../schemas/inventory.json"
+        Path("steady-state/workloads", f"{load}.yaml"): _annotated(
+            text_of(of)[1], "../../schemas/workload.json"
         ),
         Path("schemas/workload.json"): _json(schema("workload")),
         Path("schemas/inventory.json"): _json(schema("inventory")),
     }
-    readme = _readme(experiment, scenario, name, load, cluster, limits)
+    if where.shipped:
+        files[where.path] = _annotated(where.shipped, "../../schemas/inventory.json")
+    readme = _readme(experiment, scenario, name, load, where.path, limits)
     return _write(folder, {Path("README.md"): readme, **files})
 
 
-def _default_workload(inventory: str) -> str:
-    import yaml
+@dataclass(frozen=True, slots=True)
+class _Inventory:
+    """An inventory as the copy has it: `name` in the experiment, `path` in the copy's folder.
 
+    `shipped` is the text of one that comes with brownout; empty for another.
+    """
+
+    name: str
+    path: Path
+    database: str
+    environment: str
+    shipped: str
+
+
+def _inventory(cluster: str, folder: Path) -> _Inventory:
+    """Return the inventory of this name or path; `ConfigurationError` where it cannot be read."""
+    file = inventory.path_of(cluster)
+    text = read_text(file, "inventory")
+    data = parse_yaml(text, str(file))
+    missing = [key for key in ("database", "environment") if not isinstance(data.get(key), str)]
+    if missing:
+        raise ConfigurationError([f"{file}: {key}: missing" for key in missing])
+    is_shipped = cluster in catalog.names("clusters") and text == catalog.read("clusters", cluster)
+    path = Path("infra/clusters", f"{cluster}.yaml") if is_shipped else _from(folder, file)
+    return _Inventory(
+        cluster if is_shipped else str(path),
+        path,
+        data["database"],
+        data["environment"],
+        text if is_shipped else "",
+    )
+
+
+def _from(folder: Path, file: Path) -> Path:
+    """Return the path of a file as it is from `folder`, where the copy's commands are run."""
+    return Path(os.path.relpath(file, folder))
+
+
+def _default_workload(environment: str) -> str:
     from brownout.session.plan import DEFAULT_WORKLOAD, DEFAULT_WORKLOADS
 
-    return DEFAULT_WORKLOADS.get(str(yaml.safe_load(inventory)["environment"]), DEFAULT_WORKLOAD)
-
-
-def _limits(scenario: str, inventory: str) -> list[Any]:
-    """The shipped limits of this scenario on this database."""
-    import yaml
-
-    from brownout.judge import slo
-
-    return slo.file_limits(scenario, str(yaml.safe_load(inventory)["database"]))
+    return DEFAULT_WORKLOADS.get(environment, DEFAULT_WORKLOAD)
 
 
 def _experiment(
@@ -153,7 +189,7 @@ def _readme(
     scenario: str,
     name: str,
     workload: str,
-    cluster: str,
+    inventory_path: Path,
     limits: list[Any],
 ) -> str:
     """What the copy is and what to do with it."""
@@ -163,7 +199,7 @@ def _readme(
         title=experiment["title"],
         description=experiment["description"],
         workload=workload,
-        cluster=cluster,
+        inventory=inventory_path,
         variables="\n".join(_variables(experiment)),
         limits="\n".join(_limit_rows(limits)) or "| none | | |",
     )
@@ -212,11 +248,11 @@ are run in this folder, so that these files are found:
 |---|---|
 | `experiments/{name}.json` | what is broken and undone, in which order, and what must hold |
 | `steady-state/workloads/{workload}.yaml` | what is normal: the data and the load |
-| `infra/clusters/{cluster}.yaml` | the cluster: its nodes, how to reach them, its guards |
+| `{inventory}` | the cluster: its nodes, how to reach them, its guards |
 | `schemas/` | lets your editor complete and check the YAML files; made by `brownout schema` |
 
 ```sh
-brownout check experiments/*.json steady-state/workloads/*.yaml infra/clusters/*.yaml
+brownout check experiments/*.json steady-state/workloads/*.yaml {inventory}
 brownout plan experiments/{name}.json      # says what would be done; touches nothing
 chaos run experiments/{name}.json          # does it
 brownout show                                 # the result again; `brownout report` draws it

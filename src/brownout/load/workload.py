@@ -35,7 +35,10 @@ from brownout.load.workload_fields import (
     repeated,
 )
 
-__all__ = ["Workload", "load", "parse", "split_variant", "variants"]
+__all__ = ["Workload", "load", "names", "parse", "split_variant", "text_of", "variants"]
+
+#: Where a name is looked for before the shipped ones.
+_HERE = Path("steady-state", "workloads")
 
 _MOST_STREAMS = 64
 
@@ -232,7 +235,7 @@ class Workload(Settings):
 
 
 def load(name_or_path: str | Path, overrides: Mapping[str, Any] | str = "") -> Workload:
-    """Read a workload by shipped name (`lab`) or by path, with `overrides` set on top.
+    """Read a workload by name (`lab`) or by path, with `overrides` set on top.
 
     `name:variant` is the workload with the overrides that its file gives that name.
     `overrides` is a mapping of dotted paths, `{"streams.0.rate": 400}`, or text,
@@ -240,7 +243,7 @@ def load(name_or_path: str | Path, overrides: Mapping[str, Any] | str = "") -> W
     every problem of the file at once, before anything is started.
     """
     plain, variant = split_variant(name_or_path)
-    source, text = _read(plain)
+    source, text = text_of(plain)
     wanted = parse_overrides(overrides) if isinstance(overrides, str) else dict(overrides)
     data = parse_yaml(text, source)
     chosen = _chosen(data, variant, source)
@@ -312,14 +315,27 @@ def _variant_problems(data: Mapping[str, Any], of_whole: list[Problem]) -> list[
     return problems
 
 
-def _read(name_or_path: str | Path) -> tuple[str, str]:
-    """Return what to call the file in messages, and its text."""
+def names() -> list[str]:
+    """Return every workload that can be named: those in `steady-state/workloads` here, and ours."""
+    own = (path.stem for path in _HERE.glob("*.yaml"))
+    return sorted({*own, *catalog.names("workloads")})
+
+
+def text_of(name_or_path: str | Path) -> tuple[str, str]:
+    """Return what to call a workload's file in messages, and its text.
+
+    A name means a file in `steady-state/workloads` here, else a shipped one. Raises
+    `ConfigurationError` with the known names.
+    """
     text = str(name_or_path)
     if isinstance(name_or_path, Path) or catalog.is_path(text):
         return text, read_text(Path(text), "workload")
-    names = catalog.names("workloads")
-    if text not in names:
+    own = _HERE / f"{text}.yaml"
+    if is_file(own):
+        return str(own), read_text(own, "workload")
+    if text not in catalog.names("workloads"):
         raise ConfigurationError(
-            f"workload `{text}`: unknown; wanted one of {', '.join(names)} or the path of a file"
+            f"workload `{text}`: unknown; wanted one of {', '.join(names())} or the path of a file",
+            f"own ones are looked for in {_HERE}",
         )
-    return f"steady-state/workloads/{text}.yaml", catalog.read("workloads", text)
+    return str(own), catalog.read("workloads", text)
