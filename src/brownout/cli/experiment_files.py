@@ -32,7 +32,7 @@ def new(
     cluster: Annotated[
         str,
         typer.Option(
-            help="A shipped inventory to copy, or one of yours to name; default: the experiment's.",
+            help="A shipped inventory to copy, or your own to name; default: the experiment's.",
             autocompletion=complete_cluster,
         ),
     ] = "",

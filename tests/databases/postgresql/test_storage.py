@@ -146,7 +146,7 @@ def test_a_value_that_a_later_file_takes_away_is_not_known(tmp_path: Path) -> No
     (tmp_path / "b.yml").write_text("postgresql: {data_dir: null}\n")
     host = ProcessSpec(pid_file=tmp_path / "pid", command=("patroni",), config_file=tmp_path)
     one = Node(name="n1", address="127.0.0.1:1", host=host)
-    with pytest.raises(Refused, match="wanted an absolute path"):
+    with pytest.raises(Refused, match=naming("n1", "postgresql.data_dir")):
         directory_of(one, own_settings(one, host_for(one)))
 
 

@@ -63,9 +63,9 @@ def _member(member: Mapping[str, Any]) -> Machine:
     return _machine(str(member["host"]), rack=rack, notes=tuple(notes))
 
 
-def _machine(address: str, **known: Any) -> Machine:
+def _machine(address: str, **settings: Any) -> Machine:
     host, port = host_and_port(address)
-    return Machine("", host, database_port=port, **known)
+    return Machine("", host, database_port=port, **settings)
 
 
 def _sharded(router: str, shards: Iterable[Mapping[str, Any]]) -> Imported:
