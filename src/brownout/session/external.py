@@ -15,6 +15,8 @@ from difflib import get_close_matches
 from typing import Any
 from urllib.parse import urlsplit
 
+from brownout.base.errors import BrownoutError
+from brownout.faults.others.account import Seen
 from brownout.run.events import EventLog
 from brownout.session.activity import fault_of, function_at
 from brownout.session.milestones import Crossing
@@ -24,6 +26,8 @@ __all__ = ["EFFECT_WITHIN_S", "ExternalFaults", "ExternalSteps", "external_steps
 #: How long after its step a break may take effect, where the experiment does not say.
 EFFECT_WITHIN_S = 10.0
 Activity = Mapping[str, Any]
+#: Activities that mark what the account of another tool says.
+_BY_ACCOUNT = ("break_by_chaos_mesh", "mend_by_chaos_mesh", "break_by_fis", "mend_by_fis")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +75,11 @@ def external_steps(
             f"{EFFECT_WITHIN_S:g}"
         )
         within_s = EFFECT_WITHIN_S
-    marks = {_function(step) for step in method if _module(step) == "brownout.actions.mark"}
+    marks = {
+        _function(step).partition("_")[0 if _function(step) in _BY_ACCOUNT else 2]
+        for step in method
+        if _module(step) == "brownout.actions.mark"
+    }
     in_method = {str(step.get("name")) for step in method}
     if _asks_us(experiment) and lists["mends"] and not in_method & set(lists["mends"]):
         problems.append(
@@ -81,8 +89,8 @@ def external_steps(
     return ExternalSteps(
         **lists,
         effect_within_s=float(within_s),
-        marks="mark_break" in marks,
-        awaits_mend=bool(lists["mends"]) or "mark_mend" in marks,
+        marks="break" in marks,
+        awaits_mend=bool(lists["mends"]) or "mend" in marks,
     )
 
 
@@ -190,6 +198,7 @@ class ExternalFaults:
         self._before_break, self._change = before_break, change
         self._breaks: list[_Break] = []
         self._entries: dict[int, tuple[str, int, float]] = {}
+        self._followed: set[str] = set()
         self._lock = threading.Lock()
 
     def breaks(self, activity: Activity) -> bool:
@@ -220,6 +229,41 @@ class ExternalFaults:
         entry = self._intend(kind, name, provider, "mark")
         self._over(kind, entry, time.monotonic(), None)
         return {"name": name, "by": provider, "t": self._to_t(time.monotonic())}
+
+    def followed(self, name: str) -> bool:
+        """Whether the begin of this fault of another tool was seen in this run."""
+        return name in self._followed
+
+    def follow(
+        self, kind: str, name: str, provider: str, await_it: Callable[[], Seen]
+    ) -> dict[str, Any]:
+        """Write a break or a mend of which another tool's own account says when it was.
+
+        `await_it` waits until it is so; what it raises is written, too.
+        """
+        if kind == "break":
+            self._followed.add(name)
+        entry, began = self._intend(kind, name, provider, "account"), time.monotonic()
+        try:
+            seen = await_it()
+        except BrownoutError as error:
+            self._over(kind, entry, began, str(error))
+            raise
+        evidence = {"by": provider, "seen": f"{name} says so", **seen.evidence}
+        with self._lock:
+            ends = [each.ended for each in self._breaks if each.ended is not None]
+        first = max([seen.first, *(ends if kind == "mend" else [])])
+        uncertainty = round(max(0.0, seen.last - first), 6)
+        self._events.effective(entry, self._to_t(seen.last), uncertainty, evidence)
+        self._events.ended(entry)
+        with self._lock:
+            for each in self._breaks:
+                if each.entry == entry:
+                    each.ended, each.is_proven = seen.last, True
+                    each.is_mended = not self._steps.awaits_mend
+                elif kind == "mend" and each.ended is not None and each.ended <= seen.last:
+                    each.is_mended = True
+        return {"name": name, "by": provider, "t": self._to_t(seen.last), "evidence": evidence}
 
     def settled(self) -> bool:
         """Whether no fault of others lasts; writes the effects that were seen meanwhile."""

@@ -22,6 +22,7 @@ from brownout.faults.atlas.cluster_state import check_free
 from brownout.faults.claimed_nodes import nodes_of
 from brownout.faults.faults import Faults
 from brownout.faults.heal import make_free
+from brownout.faults.others.account import Source, await_moment
 from brownout.infra import lab
 from brownout.inventory import inventory
 from brownout.inventory.database import with_options
@@ -294,6 +295,25 @@ class Session:
         if kind == "break":
             self._check_break_by_others()
         return self._external.mark(kind, name, by or "outside this experiment")
+
+    def follow(self, kind: str, source: Source, by: str, within_s: float) -> dict[str, Any]:
+        """Wait until another tool's own account says that its fault began or ended; note that."""
+        external = self._external
+        if external is None or self._method != "begun":
+            raise ConfigurationError(f"{source.words}: belongs in the method")
+        if kind == "break":
+            self._check_break_by_others()
+        self.status.phase = f"waiting for {source.words} to {'begin' if kind == 'break' else 'end'}"
+        self.status.until(within_s)
+        return external.follow(
+            kind,
+            source.words,
+            by,
+            lambda: await_moment(
+                source.look, kind, source.words, within_s, self.interruption.must_stop,
+                time.monotonic, time.time, kind == "mend" and external.followed(source.words),
+            ),
+        )  # fmt: skip
 
     def _check_break_by_others(self) -> None:
         """Refuse a break by others that the environment, the hour or the cluster forbids.
