@@ -19,7 +19,7 @@ FUNCTIONS = """\
 started() {
   { IFS= read -r stat < "/proc/$1/stat"; } 2>/dev/null || return 1
   set -- ${stat##*) }
-  started=${20}
+  parent=$2 started=${20}
 }
 states() {
   states=
@@ -47,6 +47,7 @@ describe() {
   started "$1" && alive "$1" "$started" || return 0
   echo "pid $1"
   echo "started $started"
+  echo "parent $parent"
   echo "states $states"
   echo "comm $(cat "/proc/$1/comm")"
   echo "exe $(readlink "/proc/$1/exe")"
@@ -101,6 +102,7 @@ class Process:
     command: tuple[str, ...]
     born_after: float
     born_by: float
+    parent: int = 0
 
     @property
     def paused(self) -> bool:
@@ -136,6 +138,7 @@ def by_id(runner: Runner, pid: int) -> Process | None:
 def described(reply: Answer, done: Completed) -> list[Process]:
     """Return the processes that a script described, by `describe` and, once, `clock`."""
     columns = [reply.all(n) for n in ("pid", "started", "states", "comm", "exe", "command")]
+    parents = reply.all("parent") or ["0"] * len(columns[0])  # a helper of before does not say it
     uptime, ticks = float(reply.get("uptime", "0")), reply.number("ticks") or 100
 
     def age_s(started: str) -> float:
@@ -151,8 +154,9 @@ def described(reply: Answer, done: Completed) -> list[Process]:
             command=_words(command),
             born_after=done.sent - age_s(started),
             born_by=done.received - age_s(started),
+            parent=int(parent),
         )
-        for pid, started, states, comm, exe, command in zip(*columns, strict=True)
+        for pid, started, states, comm, exe, command, parent in zip(*columns, parents, strict=True)
     ]
 
 

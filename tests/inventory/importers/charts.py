@@ -509,6 +509,7 @@ CHARTS = [
             "container": "postgres",
             "program": "postgres",
             "server_directory": "/var/lib/postgresql/data/pgdata",
+            "claims": ["data-shop-1"],
         },
         5432,
         pod="shop-1",

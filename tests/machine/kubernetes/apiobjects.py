@@ -2,10 +2,11 @@
 
 from typing import Any
 
-__all__ = ["budget", "claim", "pod", "stateful_set", "volume"]
+__all__ = ["budget", "claim", "cloud_native", "instance", "pod", "stateful_set", "volume"]
 
 UID = "5d1f8f0e-0a4b-4f5e-9a53-6c1d1d0e7a01"
 SET_UID = "9b0a1c1e-4d59-4a57-8a3c-2f0c9c1f4b02"
+CLUSTER_UID = "1c6f0d3a-7f0e-4f55-8d43-0d7c4cf9aa11"
 REVISION = "db-6b7d9c6f5b"
 
 
@@ -140,3 +141,49 @@ def volume(**changes: Any) -> dict[str, Any]:
 
 def _changed(found: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
     return {key: {**part, **changes.get(key, {})} for key, part in found.items()}
+
+
+def instance(name: str = "shop-1", **changes: Any) -> dict[str, Any]:
+    """Return a pod of CloudNativePG's Cluster `shop`, which has no StatefulSet."""
+    found = pod(name)
+    found["metadata"] |= {
+        "labels": {
+            "cnpg.io/cluster": "shop",
+            "cnpg.io/instanceName": name,
+            "cnpg.io/instanceRole": "primary",
+        },
+        "ownerReferences": [
+            {
+                "apiVersion": "postgresql.cnpg.io/v1",
+                "kind": "Cluster",
+                "name": "shop",
+                "uid": CLUSTER_UID,
+                "controller": True,
+                "blockOwnerDeletion": True,
+            }
+        ],
+    }
+    found["spec"]["volumes"][0]["persistentVolumeClaim"]["claimName"] = name
+    return _changed(found, changes)
+
+
+def cloud_native(**changes: Any) -> dict[str, Any]:
+    """Return CloudNativePG's Cluster `shop` of three instances, at rest."""
+    found: dict[str, Any] = {
+        "metadata": {
+            "name": "shop",
+            "namespace": "databases",
+            "uid": CLUSTER_UID,
+            "resourceVersion": "90210",
+        },
+        "spec": {"instances": 3, "storage": {"size": "1Gi"}},
+        "status": {
+            "phase": "Cluster in healthy state",
+            "instances": 3,
+            "readyInstances": 3,
+            "instanceNames": ["shop-1", "shop-2", "shop-3"],
+            "currentPrimary": "shop-1",
+            "targetPrimary": "shop-1",
+        },
+    }
+    return _changed(found, changes)

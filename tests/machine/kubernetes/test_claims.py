@@ -24,7 +24,7 @@ def _refused(
             PurePosixPath(directory),
             pods.read(said or api.pod()),
             "mongod",
-            controller or api.stateful_set(),
+            claims.of_templates(pods.read(said or api.pod()), controller or api.stateful_set()),
             [pods.read(other) for other in others],
         )
     )
@@ -49,10 +49,10 @@ def test_what_lies_on_no_claim_is_refused(directory: str) -> None:
 def test_a_claim_that_no_template_of_the_stateful_set_names_is_refused() -> None:
     said = api.pod()
     said["spec"]["volumes"][0]["persistentVolumeClaim"]["claimName"] = "shared"
-    assert "`shared` is not of a template" in _refused("/data/db", said)
+    assert "`shared` was not made for it by its StatefulSet" in _refused("/data/db", said)
     none = api.stateful_set(spec={"volumeClaimTemplates": []})
-    assert "is not of a template" in _refused("/data/db", None, none)
-    assert list(claims.refusals(_DATA, pods.read(api.pod()), "mongod", None, []))
+    assert "was not made for it by its StatefulSet" in _refused("/data/db", None, none)
+    assert list(claims.refusals(_DATA, pods.read(api.pod()), "mongod", set(), []))
 
 
 def test_a_claim_that_another_pod_uses_is_refused_unless_that_one_has_ended() -> None:

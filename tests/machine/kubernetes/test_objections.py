@@ -6,6 +6,7 @@ import pytest
 from tests.machine.kubernetes import apiobjects as api
 
 from brownout.machine.kubernetes import pod as pods
+from brownout.machine.kubernetes.controllers import Controller
 from brownout.machine.kubernetes.objections import objections, selects
 from brownout.machine.kubernetes.pod import HELD
 
@@ -17,10 +18,12 @@ def _found(
     over_budget: bool = False,
     broken: bool = False,
 ) -> str:
+    pod = pods.read(said or api.pod())
+    brings_back = pod.controller[0] in ("", "StatefulSet")
     return "; ".join(
         objections(
-            pods.read(said or api.pod()),
-            controller or api.stateful_set(),
+            pod,
+            Controller(controller or api.stateful_set()) if brings_back else None,
             budgets,
             over_budget=over_budget,
             broken=broken,

@@ -203,7 +203,7 @@ def _machine(member: _Member, wanted: Wanted, services: Sequence[Object]) -> Mac
     access = wanted.access.model_dump(mode="json", exclude_defaults=True)
     host: dict[str, Any] = {"kind": "kubernetes", **access, "namespace": wanted.access.namespace}
     host |= {"pod": meta["name"], "container": container.name, "program": recognised.image.process}
-    storage = images.storage(recognised)
+    storage = images.storage(recognised) | _claims(pod)
     return Machine(
         name=str(meta["name"]),
         address=_address(pod, wanted, services),
@@ -222,10 +222,22 @@ def _without_shard(machine: Machine) -> Machine:
     return replace(machine, shard="", notes=(f"its shard is `{machine.shard}`", *machine.notes))
 
 
+def _claims(pod: Object) -> dict[str, list[str]]:
+    """Return the claims of a pod that an operator makes itself, which gives data to new ones only.
+
+    Those of a StatefulSet are emptied and kept.
+    """
+    if _controller(pod).get("kind") in ("StatefulSet", "Node", None):
+        return {}
+    volumes: Sequence[Object] = pod["spec"].get("volumes") or []
+    claims = [one["persistentVolumeClaim"] for one in volumes if "persistentVolumeClaim" in one]
+    return {"claims": [str(one["claimName"]) for one in claims]} if claims else {}
+
+
 def _notes(member: _Member, wanted: Wanted, storage: Mapping[str, Any]) -> Iterator[str]:
     pod, recognised = member.pod, member.recognised
     yield from recognised.notes
-    if not storage:
+    if not storage.keys() - {"claims"}:
         yield "where it keeps its data is not known: `command`, `config_file`"
     file = str(storage.get("config_file", ""))
     if file and not _lasts(pod, recognised.container.name, file):

@@ -36,7 +36,7 @@ def of(act: str, spec: KubernetesSpec, located: Located, directories: Sequence[P
         "kill": f"{hold}; {killed}DELETE {path} (gracePeriodSeconds 0)",
         "pause": f"{within}: SIGSTOP to process {pid}",
         "resume": f"{within}: SIGCONT to process {pid}",
-        "start": f"{release}; its StatefulSet makes a new pod",
+        "start": f"{release}; its controller makes a new pod",
         "wipe": f"POST a helper pod with the claims of {path}: empty {emptied}{claims}",
         "reboot": f"skipped: {NO_MACHINE}",
     }[act]

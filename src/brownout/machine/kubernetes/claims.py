@@ -1,6 +1,6 @@
 """Whether a pod's volume claims may lose what is on them. Pure: judged from the API's objects."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
@@ -8,18 +8,23 @@ from typing import Any
 from brownout.kubernetes.objects import Object
 from brownout.machine.kubernetes.pod import Pod
 
-__all__ = ["Claim", "read", "refusals", "replacement_refusals", "uses"]
+__all__ = ["Claim", "of_operator", "of_templates", "read", "refusals"]
+__all__ += ["replacement_refusals", "uses"]
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One volume claim for good, with its volume's name and what becomes of that afterwards."""
+    """One volume claim for good, with its volume's name and what becomes of that afterwards.
+
+    `controller` is the uid of what controls it, empty where nothing does.
+    """
 
     name: str
     uid: str
     phase: str
     volume: str
     deleting: bool
+    controller: str
     reclaim_policy: str
     volume_claim: str
 
@@ -32,12 +37,14 @@ class Claim:
 def read(claim: Object, volume: Object | None) -> Claim:
     """Return a claim as the API has it, with its volume, if that is there."""
     spec = (volume or {}).get("spec") or {}
+    owners: Sequence[Object] = claim["metadata"].get("ownerReferences") or []
     return Claim(
         name=str(claim["metadata"]["name"]),
         uid=str(claim["metadata"]["uid"]),
         phase=str((claim.get("status") or {}).get("phase") or ""),
         volume=str(claim["spec"].get("volumeName") or ""),
         deleting="deletionTimestamp" in claim["metadata"],
+        controller=next((str(one["uid"]) for one in owners if one.get("controller")), ""),
         reclaim_policy=str(spec.get("persistentVolumeReclaimPolicy") or ""),
         volume_claim=str((spec.get("claimRef") or {}).get("uid") or ""),
     )
@@ -52,12 +59,13 @@ def refusals(
     directory: PurePosixPath,
     pod: Pod,
     container: str,
-    controller: Object | None,
+    own: Set[str],
     others: Sequence[Pod],
 ) -> Iterator[str]:
     """Yield every reason why a directory of the pod must not be emptied.
 
-    `controller` is its StatefulSet, `others` are the other pods of its namespace.
+    `own` are the claims that its controller made for it alone, `others` the other pods of its
+    namespace.
     """
     mount = pod.mount_of(container, directory)
     if mount is None or not mount.claim:
@@ -65,8 +73,8 @@ def refusals(
         return
     if not mount.writable:
         yield f"its claim `{mount.claim}` is mounted read-only"
-    if mount.claim not in _own(pod, controller):
-        yield f"its claim `{mount.claim}` is not of a template of the pod's StatefulSet"
+    if mount.claim not in own:
+        yield f"its claim `{mount.claim}` was not made for it by its {pod.controller[0] or 'owner'}"
     for inner in pod.mounts[container]:
         if inner is not mount and inner.path.is_relative_to(directory):
             yield f"something else is mounted in it at `{inner.path}`"
@@ -105,8 +113,14 @@ def _replaceable(claim: Claim) -> Iterator[str]:
         )
 
 
-def _own(pod: Pod, controller: Object | None) -> set[str]:
+def of_templates(pod: Pod, stateful_set: Object | None) -> set[str]:
     """Return how the StatefulSet's templates name this pod's claims: `data-db-0`."""
-    spec: Object = controller["spec"] if controller is not None else {}
+    spec: Object = stateful_set["spec"] if stateful_set is not None else {}
     templates: Sequence[Object] = spec.get("volumeClaimTemplates") or []
     return {f"{one['metadata']['name']}-{pod.name}" for one in templates}
+
+
+def of_operator(pod: Pod, used: Mapping[str, Claim | None]) -> set[str]:
+    """Return those of the claims that the pod's own controller, a resource, controls as well."""
+    uid = pod.controller[2]
+    return {name for name, claim in used.items() if claim and uid and claim.controller == uid}

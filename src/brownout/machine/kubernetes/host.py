@@ -1,4 +1,4 @@
-"""A node that is a pod of a StatefulSet, or of an operator that makes StatefulSets."""
+"""A node that is a pod of a StatefulSet, or of an operator that makes its pods itself."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -8,13 +8,14 @@ from typing import Any, ClassVar
 
 from brownout.base.errors import ConfigurationError, HostError, Refused, after_effect
 from brownout.inventory.model import HostSpec, Node
-from brownout.kubernetes.objects import Object, Objects, in_namespace
+from brownout.kubernetes.objects import Objects, in_namespace
 from brownout.machine import address_proof, files, server_directory, signals
 from brownout.machine.commands import Runner
 from brownout.machine.footprint import Footprint, footprint
 from brownout.machine.host import Connection, ProcessState, Proof, Shell, StopMode
 from brownout.machine.kubernetes import calls, hold, start, stop, storage
 from brownout.machine.kubernetes import network as networks
+from brownout.machine.kubernetes.controllers import controller_of
 from brownout.machine.kubernetes.helper import helper
 from brownout.machine.kubernetes.location import Located, find_pod, locate, objects_of
 from brownout.machine.kubernetes.objections import objections
@@ -156,7 +157,7 @@ class KubernetesHost:
             pod = find_pod(objects, self._spec)
             if pod is None:
                 raise Refused(f"node `{self._name}` is not wiped: its pod is not there")
-            storage.check(objects, self._spec, pod, self._controller(objects, pod), targets)
+            storage.check(objects, self._spec, pod, controller_of(objects, pod), targets)
         with self._somewhere() as runner:
             storage.check_running(runner, self._spec, targets)
 
@@ -176,7 +177,7 @@ class KubernetesHost:
                     f"node `{self._name}` is not wiped: its pod {state}",
                     "stop it first",
                 )
-            targets, controller = named(self._name, directories), self._controller(objects, pod)
+            targets, controller = named(self._name, directories), controller_of(objects, pod)
             return storage.wipe(objects, self._spec, pod, controller, targets, began, finishing)
 
     def would(self, act: str, directories: Sequence[Path] = ()) -> str:
@@ -192,7 +193,7 @@ class KubernetesHost:
                 if act == "kill":
                     stop.check_killable(self._spec, process)
             if act == "wipe" and located.pod is not None:
-                controller = self._controller(objects, located.pod)
+                controller = controller_of(objects, located.pod)
                 targets = named(self._name, directories)
                 storage.check(objects, self._spec, located.pod, controller, targets)
         return calls.of(act, self._spec, located, directories)
@@ -235,19 +236,13 @@ class KubernetesHost:
             else:
                 yield self._runner()
 
-    def _controller(self, objects: Objects, pod: Pod) -> Object | None:
-        kind, name, _ = pod.controller
-        if kind != "StatefulSet":
-            return None
-        return objects.find(in_namespace(pod.namespace, "statefulsets", name))
-
     def _breakable(self, objects: Objects, located: Located, act: str) -> tuple[Pod, Process]:
         """Return the pod and the process that may be broken; `Refused` with every reason."""
         if located.pod is None or located.process is None:
             what = f"no {self._spec.program} runs in it" if located.pod else "it does not exist"
             raise HostError(f"node `{self._name}` is not {act}: pod {self._spec.pod}: {what}")
         budgets = objects.listed(in_namespace(self._spec.namespace, "poddisruptionbudgets"))
-        controller = self._controller(objects, located.pod)
+        controller = controller_of(objects, located.pod)
         reasons = list(
             objections(
                 located.pod,

@@ -1,6 +1,6 @@
 """Which process is the node's: the pod by the API, the process by its program in the container."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -87,10 +87,16 @@ def locate(objects: Objects, spec: KubernetesSpec) -> Located:
     return located
 
 
+def _roots(processes: Sequence[Process]) -> list[Process]:
+    """Return those that none of the others started: a server's own children have its name."""
+    pids = {one.pid for one in processes}
+    return [one for one in processes if one.parent not in pids]
+
+
 def _process(spec: KubernetesSpec, runner: PodRunner) -> Process | None:
     done = runner.run(script(_LOCATE))
     reply = answer(done, f"looking for {spec.program}", runner.where)
-    processes = [one for one in described(reply, done) if one.runs(spec.program)]
+    processes = _roots([one for one in described(reply, done) if one.runs(spec.program)])
     if len(processes) > 1:
         listed = ", ".join(str(one.pid) for one in processes)
         raise HostError(

@@ -1,11 +1,12 @@
 """Why a pod must not be broken: it would not come back, or more than it would suffer. Pure.
 
-The API's objects are judged as it has them: a pod, its StatefulSet, the namespace's budgets.
+The API's objects are judged as it has them: a pod, what controls it, the namespace's budgets.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 
 from brownout.kubernetes.objects import Object
+from brownout.machine.kubernetes.controllers import SET, Controller
 from brownout.machine.kubernetes.pod import Pod
 
 __all__ = ["objections", "selects"]
@@ -13,7 +14,7 @@ __all__ = ["objections", "selects"]
 
 def objections(
     pod: Pod,
-    controller: Object | None,
+    controller: Controller | None,
     budgets: Sequence[Object],
     *,
     over_budget: bool = False,
@@ -21,16 +22,21 @@ def objections(
 ) -> Iterator[str]:
     """Yield every reason against stopping, killing or pausing a pod.
 
-    `controller` is its StatefulSet; `budgets` are the PodDisruptionBudgets of its namespace. One
-    that is `broken` already, as a paused one, need be neither ready nor within a budget.
+    `controller` brings it back; `budgets` are the PodDisruptionBudgets of its namespace. One that
+    is `broken` already, as a paused one, need be neither ready nor within a budget. An operator's
+    resource that is not at rest because brownout broke its pods is no reason.
     """
     if pod.deleting:
         yield "it is being deleted" if not pod.held else "it is held stopped by brownout"
     elif not pod.ready and not broken:
         yield "it is not Ready"
     yield from _owner(pod, controller)
-    if controller is not None:
-        yield from _rollout(pod, controller)
+    document = controller.document if controller is not None else None
+    if controller is not None and document is not None:
+        if controller.operator is None:
+            yield from _rollout(pod, document)
+        elif not (broken or controller.others_held):
+            yield from controller.operator.unrest(document)
     if not over_budget and not broken:
         yield from _budgets(pod, budgets)
 
@@ -46,21 +52,23 @@ def selects(selector: Object | None, labels: Mapping[str, str]) -> bool:
     )
 
 
-def _owner(pod: Pod, controller: Object | None) -> Iterator[str]:
+def _owner(pod: Pod, controller: Controller | None) -> Iterator[str]:
     kind, name, uid = pod.controller
     if not kind:
         yield "no controller owns it, so nothing would bring it back"
-    elif kind != "StatefulSet":
+    elif kind == "Node":
+        yield f"the kubelet of `{name}` made it from a file there, and starts it again by itself"
+    elif controller is None and kind != SET:
         yield (
             f"it is of {kind} `{name}`, which need not bring it back under its name; wanted a pod "
-            "of a StatefulSet"
+            f"of a {SET}, or of an operator that brownout knows"
         )
-    elif controller is None:
-        yield f"its StatefulSet `{name}` does not exist, so nothing would bring it back"
-    elif controller["metadata"]["uid"] != uid:
-        yield f"the StatefulSet `{name}` is another one than the pod's own"
-    elif "deletionTimestamp" in controller["metadata"]:
-        yield f"its StatefulSet `{name}` is being deleted"
+    elif controller is None or controller.document is None:
+        yield f"its {kind} `{name}` does not exist, so nothing would bring it back"
+    elif controller.document["metadata"]["uid"] != uid:
+        yield f"the {kind} `{name}` is another one than the pod's own"
+    elif "deletionTimestamp" in controller.document["metadata"]:
+        yield f"its {kind} `{name}` is being deleted"
 
 
 def _rollout(pod: Pod, controller: Object) -> Iterator[str]:

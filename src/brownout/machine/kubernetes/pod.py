@@ -57,6 +57,7 @@ class Pod:
     deleting: bool
     finalizers: tuple[str, ...]
     controller: tuple[str, str, str]
+    controller_api: str
     revision: str
     labels: Mapping[str, str]
     grace_s: int
@@ -111,6 +112,7 @@ def read(document: Object) -> Pod:
         deleting="deletionTimestamp" in meta,
         finalizers=tuple(meta.get("finalizers") or ()),
         controller=(owner.get("kind", ""), owner.get("name", ""), owner.get("uid", "")),
+        controller_api=str(owner.get("apiVersion", "")),
         revision=str(labels.get("controller-revision-hash", "")),
         labels=labels,
         grace_s=int(spec.get("terminationGracePeriodSeconds") or 0),

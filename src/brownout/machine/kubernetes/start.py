@@ -81,7 +81,10 @@ def _state(spec: KubernetesSpec, located: Located, former: str) -> str:
     """Return in words what the pod is instead of running."""
     pod = located.pod
     if pod is None:
-        return f"there is no pod {spec.namespace}/{spec.pod}"
+        return (
+            f"there is no pod {spec.namespace}/{spec.pod}; has its controller made one of another "
+            "name instead?"
+        )
     if pod.uid == former:
         kept = ", ".join(pod.finalizers) or "nothing of ours"
         return f"the former pod {spec.pod} is still there, kept by {kept}"

@@ -2,7 +2,8 @@
 
 Directories are emptied by a helper. A claim that the inventory names is then deleted, too: the
 API keeps it as long as the held pod, and that cannot be taken back; with the pod it goes, and the
-StatefulSet makes another claim for the next pod.
+controller makes another claim for the next pod. An operator that makes its pods itself gives a new
+instance data only with a new claim, so there the inventory has to name the claims.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,13 +11,14 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 
 from brownout.base.errors import HostError, Refused
-from brownout.kubernetes.objects import Object, Objects, in_namespace
+from brownout.kubernetes.objects import Objects, in_namespace
 from brownout.machine import storage
 from brownout.machine.commands import Runner
 from brownout.machine.host import Proof
 from brownout.machine.kubernetes import claims, hold
 from brownout.machine.kubernetes import pod as pods
 from brownout.machine.kubernetes.claims import Claim
+from brownout.machine.kubernetes.controllers import Controller
 from brownout.machine.kubernetes.helper import HELPER, helper
 from brownout.machine.kubernetes.pod import Pod
 from brownout.machine.kubernetes.spec import KubernetesSpec
@@ -31,7 +33,7 @@ def check(
     objects: Objects,
     spec: KubernetesSpec,
     pod: Pod,
-    controller: Object | None,
+    controller: Controller | None,
     targets: Sequence[PurePosixPath],
 ) -> dict[str, Claim | None]:
     """Return the claims that `targets` lie on if they may be wiped, as far as the API knows.
@@ -39,15 +41,26 @@ def check(
     Raises `Refused` with every reason otherwise; nothing is touched.
     """
     others = _others(objects, pod)
+    mounts = [pod.mount_of(spec.container, target) for target in targets]
+    names = sorted({mount.claim for mount in mounts if mount is not None and mount.claim})
+    by_operator = controller is not None and controller.operator is not None
+    used = (
+        {name: claim_of(objects, spec.namespace, name) for name in names}
+        if spec.claims or by_operator
+        else {}
+    )
+    document = controller.document if controller is not None else None
+    own = claims.of_operator(pod, used) if by_operator else claims.of_templates(pod, document)
     reasons = [
         f"`{target}`: {reason}"
         for target in targets
-        for reason in claims.refusals(target, pod, spec.container, controller, others)
+        for reason in claims.refusals(target, pod, spec.container, own, others)
     ]
-    mounts = [pod.mount_of(spec.container, target) for target in targets]
-    names = sorted({mount.claim for mount in mounts if mount is not None and mount.claim})
-    used = {name: claim_of(objects, spec.namespace, name) for name in names} if spec.claims else {}
-    if spec.claims:
+    if by_operator and not spec.claims:
+        reasons.append(
+            f"its operator fills only a new claim: give the node `claims: [{', '.join(names)}]`"
+        )
+    elif spec.claims:
         reasons += claims.replacement_refusals(spec.claims, used)
     if reasons:
         raise Refused(
@@ -68,7 +81,7 @@ def wipe(
     objects: Objects,
     spec: KubernetesSpec,
     pod: Pod,
-    controller: Object | None,
+    controller: Controller | None,
     targets: Sequence[PurePosixPath],
     began: Callable[[], None],
     finishing: bool,
