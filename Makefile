@@ -31,6 +31,8 @@ DEMO_PROGRAMS := $(call program,aerospike,asd-stand-in) $(call program,etcd,etcd
 	$(call program,postgresql,etcd)
 KUBERNETES := build/kubernetes/kubernetes-lab
 S3 := build/kubernetes/versitygw
+# Renders the chart of the nightly job in its tests.
+HELM := build/helm
 KUBERNETES_FILES := $(shell find infra/lab/kubernetes -name '*.go' 2>/dev/null) \
 	infra/lab/kubernetes/go.mod infra/lab/kubernetes/go.sum
 GO = $(shell tools/find_go $(VENV))
@@ -145,13 +147,17 @@ matrix: setup ## Run every experiment on every lab (long)
 	@BROWNOUT_COUCHBASE_MOCK="$${BROWNOUT_COUCHBASE_MOCK:-$(COUCHBASE_MOCK)}" \
 		$(GO) test -vet=off -timeout 60m ./loadgen/driver/couchbase
 
-kubernetes: setup $(KUBERNETES) $(S3) ## Test against a real Kubernetes, built first (ten minutes, once; needs root)
+kubernetes: setup $(KUBERNETES) $(S3) $(HELM) ## Test against a real Kubernetes, built first (ten minutes, once; needs root)
 	@$(GO) -C infra/lab/kubernetes vet ./...
 	@$(GO) -C infra/lab/kubernetes test ./...
 	@BROWNOUT_KUBERNETES_LAB=$(CURDIR)/$(KUBERNETES) $(BIN)/python -m pytest -m kubernetes -v
 
 $(KUBERNETES): $(KUBERNETES_FILES) tools/build_kubernetes_lab
 	@tools/build_kubernetes_lab $(GO) $@
+
+$(HELM):
+	@echo "building helm for tests (two minutes, once)"
+	@mkdir -p $(@D) && GOBIN=$(CURDIR)/$(@D) $(GO) install helm.sh/helm/v3/cmd/helm@v3.19.5
 
 $(S3): infra/lab/s3/go.mod infra/lab/s3/go.sum
 	@echo "building an S3 server for tests (a minute or two, once)"
