@@ -4,11 +4,9 @@ from pathlib import Path
 from typing import cast
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from brownout.base.errors import HostError
-from brownout.databases.units import Start, started_by, variables_in, words
+from brownout.databases.units import Start, started_by
 from brownout.machine.host import Host
 
 UNIT = Path("/lib/systemd/system/stone.service")
@@ -96,9 +94,3 @@ def test_a_unit_of_a_container_is_refused(program: str) -> None:
 @pytest.mark.parametrize("text", ["", "ExecStart=/x\n", "storage:\n  dbPath: /d\n"])
 def test_what_is_not_a_unit_starts_nothing(text: str) -> None:
     assert start(text) is None
-
-
-@given(st.text(alphabet="A=\"'\\ #\n$x", max_size=40))
-def test_any_text_is_read(text: str) -> None:
-    assert all(name.isidentifier() for name in variables_in(text))
-    assert all(isinstance(word, str) for word in words(text))

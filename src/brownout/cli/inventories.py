@@ -122,6 +122,96 @@ def from_ansible(
     _write(ansible.read(text, source, wanted), database, name, port, output)
 
 
+_Service = Annotated[
+    str,
+    typer.Option(help="The nodes' services, as `db1,db2`; default: every one with a database."),
+]
+_Runs = Annotated[str, typer.Option(help="What runs in them; default: what their images have.")]
+_Engine = Annotated[
+    str, typer.Option(help="The Docker engine: unix:///path of its socket, or tcp://host:port.")
+]
+
+
+@app.command("from-compose", cls=_OfDatabases)
+def from_compose(
+    file: _File,
+    service: _Service = "",
+    database: _Runs = "",
+    profile: Annotated[
+        list[str] | None,
+        typer.Option(help="A profile whose services count, or `*` for all; repeatable."),
+    ] = None,
+    engine: _Engine = "",
+    name: _Name = "",
+    output: _Output = None,
+) -> None:
+    """Write an inventory from a Docker Compose file."""
+    from dataclasses import replace
+
+    from brownout.inventory.importers import compose
+    from brownout.inventory.importers.containers import Wanted, read
+
+    project, services, notes = compose.services(file, profile or ())
+    of_host = {"engine": engine} if engine else {}
+    wanted = Wanted(project, file.name, tuple(filter(None, service.split(","))), database, of_host)
+    imported, kind = read(wanted, services)
+    _write(replace(imported, notes=(*imported.notes, *notes)), kind, name, 0, output)
+
+
+@app.command("from-docker", cls=_OfDatabases)
+def from_docker(
+    project: Annotated[str, typer.Option(help="Only the containers of this Compose project.")] = "",
+    service: _Service = "",
+    database: _Runs = "",
+    engine: _Engine = "",
+    ca_file: Annotated[
+        Path | None, typer.Option(help="Whom the engine's certificate is from, by tcp.")
+    ] = None,
+    certificate_file: Annotated[Path | None, typer.Option(help="Our certificate, PEM.")] = None,
+    key_file: Annotated[Path | None, typer.Option(help="Its key, PEM.")] = None,
+    name: _Name = "",
+    output: _Output = None,
+) -> None:
+    """Write an inventory of the containers that a Docker engine runs."""
+    from brownout.inventory.importers import docker
+    from brownout.inventory.importers.containers import Wanted, read
+
+    files = {"ca_file": ca_file, "certificate_file": certificate_file, "key_file": key_file}
+    tls = {key: str(path.absolute()) for key, path in files.items() if path is not None}
+    of_host = {**({"engine": engine} if engine else {}), **({"tls": tls} if tls else {})}
+    documents = _running(of_host, {docker.PROJECT: project} if project else {})
+    host = engine.removeprefix("tcp://").rpartition(":")[0] if engine.startswith("tcp://") else ""
+    wanted = Wanted(
+        project or "docker",
+        f"the containers of {engine or 'the engine here'}",
+        tuple(filter(None, service.split(","))),
+        database,
+        of_host,
+    )
+    imported, kind = read(wanted, docker.contained(documents, host or "127.0.0.1"))
+    _write(imported, kind, name, 0, output)
+
+
+def _running(settings: Mapping[str, Any], labels: Mapping[str, str]) -> list[Mapping[str, Any]]:
+    from pydantic import ValidationError
+
+    from brownout.base.problems import from_validation
+
+    try:
+        from brownout.machine.docker.census import running
+        from brownout.machine.docker.spec import EngineSettings
+    except ModuleNotFoundError as error:
+        raise ConfigurationError(
+            f"containers need the package `{error.name}`, which is not installed",
+            how_to_install("docker"),
+        ) from error
+    try:
+        wanted = EngineSettings.model_validate(settings)
+    except ValidationError as error:
+        raise ConfigurationError(from_validation(error, EngineSettings)) from error
+    return running(wanted, labels)
+
+
 @app.command("from-cluster", cls=_OfDatabases)
 def from_cluster(
     address: Annotated[str, typer.Argument(help="One node of the cluster, as host:port.")],

@@ -5,15 +5,15 @@ those that it names (`EnvironmentFile=`) win over its own variables.
 """
 
 import re
-import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from brownout.base.errors import HostError
+from brownout.base.variables import variables_in, words
 from brownout.machine.host import Host
 
-__all__ = ["Start", "started_by", "variables_in", "words"]
+__all__ = ["Start", "started_by"]
 
 #: Where an administrator's own unit, or a change of one, wins over a package's.
 _OWN = (Path("/run/systemd/system"), Path("/etc/systemd/system"))
@@ -21,7 +21,6 @@ _OWN = (Path("/run/systemd/system"), Path("/etc/systemd/system"))
 _CONTAINERS = frozenset({"docker", "podman", "nerdctl", "rkt", "systemd-nspawn", "lxc-execute"})
 _SHELLS = frozenset({"sh", "bash", "dash"})
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
-_NAMED = re.compile(r"(?:export\s+)?([A-Za-z_]\w*)=(.*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,17 +106,3 @@ def _settings(texts: Iterator[str]) -> Iterator[tuple[str, str]]:
 def _filled(text: str, variables: Mapping[str, str]) -> str:
     """Return a text with each variable that is known in its place."""
     return _VARIABLE.sub(lambda it: variables.get(it[1] or it[2], it[0]), text)
-
-
-def variables_in(text: str) -> dict[str, str]:
-    """Return the variables of an environment file: `A=1`, `export A="1"`."""
-    lines = (_NAMED.match(line.strip()) for line in re.sub(r"\\\r?\n", " ", text).splitlines())
-    return {line[1]: "".join(words(line[2])) for line in lines if line is not None}
-
-
-def words(text: str) -> list[str]:
-    """Return the words of a line as a shell has them; a quote that does not end is a letter."""
-    try:
-        return shlex.split(text, comments=True)
-    except ValueError:
-        return text.split()

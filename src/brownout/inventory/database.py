@@ -67,10 +67,11 @@ class Server:
     `shard_words` mark a shard's server in its command or variables. `own_options` are the options
     of its command that say where a node keeps its data and how it rejoins. `shared_options` maps an
     option to the setting of `connection` that it holds. `other_ports` are those at which a cluster
-    of it answers as well. `router_words` are in the names of machines that lead to shards,
-    `aside_words` in those of others that are not nodes. `named_by` maps a setting of `connection`
-    to the variables of playbooks and containers that hold it. `hints` are comments to write below
-    `connection`.
+    of it answers as well, `api_port` that of a supervisor's API. `router_words` are in the names of
+    machines that lead to shards, `aside_words` in those of others that are not nodes, and
+    `aside_marks` in the command or variables of such a server. `named_by` maps a setting of
+    `connection` to the variables of playbooks and containers that hold it. `hints` are comments to
+    write below `connection`.
     """
 
     program: str
@@ -84,8 +85,10 @@ class Server:
     own_options: tuple[str, ...] = ()
     shared_options: Mapping[str, str] = field(default_factory=dict)
     other_ports: tuple[int, ...] = ()
+    api_port: int = 0
     router_words: tuple[str, ...] = ()
     aside_words: tuple[str, ...] = ()
+    aside_marks: tuple[str, ...] = ()
     named_by: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     hints: tuple[str, ...] = ()
 

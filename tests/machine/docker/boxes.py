@@ -35,6 +35,7 @@ class Box:
     policy: str = "no"
     config: dict[str, Any] = field(default_factory=dict)
     host: dict[str, Any] = field(default_factory=dict)
+    network: dict[str, Any] = field(default_factory=dict)
     mounts: list[dict[str, Any]] = field(default_factory=list)
     id: str = field(default_factory=lambda: uuid4().hex + uuid4().hex)
     image: str = "sha256:" + "5" * 64

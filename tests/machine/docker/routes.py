@@ -91,7 +91,7 @@ def _inspect(engine: "RecordedEngine", query: Any, body: Any, box: Box) -> Reply
         },
         "Mounts": box.all_mounts(),
         "Config": {"Image": "recorded", "Tty": False, "Labels": {}, **box.config},
-        "NetworkSettings": {"Networks": {}},
+        "NetworkSettings": {"Networks": {}, "Ports": {}, **box.network},
     })  # fmt: skip
 
 

@@ -13,8 +13,9 @@ from typing import Any
 import yaml
 
 from brownout.base.errors import HostError
+from brownout.base.variables import variables_in
 from brownout.databases.places import Unnamed
-from brownout.databases.units import started_by, variables_in
+from brownout.databases.units import started_by
 from brownout.inventory.model import Node
 from brownout.machine.footprint import Footprint
 from brownout.machine.host import Host

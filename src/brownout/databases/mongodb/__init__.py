@@ -102,7 +102,8 @@ MONGODB = Database(
         beside_words=("mongos", "mms", "pbm"),
         shard_words=("shardsvr",),
         router_words=("mongos", "router"),
-        aside_words=("cfg", "config", "mongoc", "configsvr"),
+        aside_words=("cfg", "config", "mongoc"),
+        aside_marks=("configsvr",),
         named_by={
             "replica_set": (
                 *(

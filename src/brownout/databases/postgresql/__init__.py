@@ -70,7 +70,7 @@ POSTGRESQL = Database(
         program="patroni",
         service="patroni",
         port=5432,
-        other_ports=(8008,),
+        api_port=8008,
         config_file="/etc/patroni/config.yml",
         images=(
             Image(

@@ -31,7 +31,7 @@ def database_at(address: str) -> str:
     names = [
         name
         for name, server in servers.items()
-        if port in map(str, (server.port, *server.other_ports))
+        if port in map(str, (server.port, server.api_port, *server.other_ports))
     ]
     if len(names) == 1:
         return names[0]

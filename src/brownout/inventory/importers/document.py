@@ -65,7 +65,9 @@ def written(imported: Imported, database: str, port: int = 0, path: Path | None 
     nodes = [_node(one, kind, port or kind.port, several) for one, several in pairs]
     lines = [line for node in nodes for line in node]
     settings = [f"{key}: {_flow(value)}" for key, value in imported.connection.items()]
-    wanted = [*(settings or kind.hints), *([] if "auth" in imported.connection else [_LOGIN])]
+    contained = all(one.host.get("kind") == "docker" for one in imported.machines)
+    hints = [hint for hint in kind.hints if not (contained and "`host." in hint)]
+    wanted = [*(settings or hints), *([] if "auth" in imported.connection else [_LOGIN])]
     text = head + "\n".join(lines) + "\n" + _TAIL.format(wanted="\n  ".join(wanted))
     inventory.parse(yaml.safe_load(text), path or Path(f"{imported.name}.yaml"))
     return text

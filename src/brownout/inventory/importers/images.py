@@ -15,7 +15,8 @@ from typing import Any
 from brownout.base.errors import ConfigurationError
 from brownout.inventory.database import Image, Server, databases
 
-__all__ = ["Container", "Recognised", "option", "recognise", "servers", "started_with", "storage"]
+__all__ = ["Container", "Recognised", "is_aside", "leads_to_shards", "option", "port", "recognise"]
+__all__ += ["servers", "shard", "shared", "started_with", "storage"]
 
 #: Parts of the names of images and containers that stand beside a database.
 _BESIDE = frozenset(
@@ -72,12 +73,16 @@ class Container:
 
 @dataclass(frozen=True, slots=True)
 class Recognised:
-    """A container of `database`; `image` is what is in it. `notes` say what was guessed."""
+    """A container of `database`; `image` is what is in it. `notes` say what was guessed.
+
+    It is `guessed` where neither its command nor its image says so.
+    """
 
     database: str
     container: Container
     image: Image
     notes: tuple[str, ...] = ()
+    guessed: bool = False
 
 
 def servers() -> dict[str, Server]:
@@ -166,7 +171,7 @@ def _of(database: str, container: Container, evidence: _Evidence) -> Recognised:
             f"what the image {container.image} has is not known: `program` and where it keeps its "
             "data are as in most images"
         )
-    return Recognised(database, container, image, tuple(notes))
+    return Recognised(database, container, image, tuple(notes), evidence[:3] == (0, 0, 0))
 
 
 def _evidence(server: Server, one: Container, *, named: bool) -> _Evidence:
@@ -323,3 +328,57 @@ def option(words: Sequence[str], name: str) -> str:
         if word.startswith(f"{name}="):
             return word.partition("=")[2]
     return ""
+
+
+def _marks(container: Container) -> set[str]:
+    """Return the words of a container that say what part its server has in a cluster."""
+    values = (value for value in container.variables.values() if value.isalpha())
+    words = (word.rpartition("/")[2].lstrip("-") for word in container.words)
+    return {*values, *words}
+
+
+def leads_to_shards(containers: Sequence[Container]) -> bool:
+    """Whether it is a router to shards, and has no server of its own."""
+    every = {
+        word
+        for server in servers().values()
+        for word in server.router_words
+        if word in server.beside_words
+    }
+    return any(every & {one.name, *_marks(one)} for one in containers)
+
+
+def is_aside(recognised: Recognised) -> bool:
+    """Whether it is a server that is not a node, as one of configuration."""
+    server = servers()[recognised.database]
+    return bool(_marks(recognised.container) & set(server.aside_marks))
+
+
+def shard(recognised: Recognised) -> str:
+    """Return the name of the shard that a server belongs to; empty where it is of none."""
+    server = servers()[recognised.database]
+    if not _marks(recognised.container) & set(server.shard_words):
+        return ""
+    return next(iter(shared(recognised).values()), "")
+
+
+def shared(recognised: Recognised) -> dict[str, str]:
+    """Return what a member's command or variables say of its cluster: `{"replica_set": "rs0"}`."""
+    server, container = servers()[recognised.database], recognised.container
+    words = started_with(server, container) or container.words
+    settings = {to: option(words, name) for name, to in server.shared_options.items()}
+    for to, names in server.named_by.items():
+        values = (value for name, value in container.variables.items() if name.lower() in names)
+        settings[to] = settings.get(to) or next(filter(None, values), "")
+    return {to: value.partition("/")[0] for to, value in settings.items() if value}
+
+
+def port(recognised: Recognised) -> int:
+    """Return where it listens: by its command, its port for clients, or as ever."""
+    container, server = recognised.container, servers()[recognised.database]
+    named = option(container.words, "--port")
+    if named.isdigit():
+        return int(named)
+    if server.port in container.ports or not container.ports:
+        return server.port
+    return container.ports[0] if len(container.ports) == 1 else server.port

@@ -1,10 +1,10 @@
 """What another tool's output says of a cluster's machines; never a secret of theirs."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-__all__ = ["Imported", "Machine"]
+__all__ = ["Imported", "Machine", "with_routers"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,3 +46,25 @@ class Imported:
     machines: tuple[Machine, ...]
     connection: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+
+
+def with_routers(imported: Imported, routers: Sequence[str]) -> Imported:
+    """Return it with the routers to its shards, if its machines have some.
+
+    An inventory has shards only with their routers. Without them each shard becomes a note.
+    """
+    if not any(one.shard for one in imported.machines):
+        return imported
+    if routers:
+        return replace(imported, connection={"hosts": list(routers)})
+    machines = [
+        replace(one, shard="", notes=(f"its shard is `{one.shard}`", *one.notes))
+        if one.shard
+        else one
+        for one in imported.machines
+    ]
+    note = (
+        "These are shards: then give each node its `shard` and name the routers in "
+        "`connection.hosts`; docs/clusters.md#sharded-clusters."
+    )
+    return replace(imported, machines=tuple(machines), connection={}, notes=(*imported.notes, note))

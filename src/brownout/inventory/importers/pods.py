@@ -5,14 +5,14 @@ StatefulSet db, or an operator's resource  ──▶ its pods ──▶ containe
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from brownout.base.errors import ConfigurationError
 from brownout.inventory.database import database as database_of
 from brownout.inventory.importers import images
 from brownout.inventory.importers.images import Container, Recognised
-from brownout.inventory.importers.machine import Imported, Machine
+from brownout.inventory.importers.machine import Imported, Machine, with_routers
 from brownout.kubernetes.access import Access
 from brownout.kubernetes.objects import Object
 
@@ -76,13 +76,13 @@ def read(
     for pod in [*own, *(pod for pod in pods if mixed and pod not in own)]:
         containers = [_read(pod, one) for one in pod["spec"]["containers"]]
         try:
-            if _leads_to_shards(containers):
+            if images.leads_to_shards(containers):
                 routers.append(_with_port(_address(pod, wanted, services), containers))
                 continue
             if pod not in own:
                 continue
             recognised = _recognised(pod, containers, wanted)
-            if _is_aside(recognised):
+            if images.is_aside(recognised):
                 aside.append(pod["metadata"]["name"])
                 continue
             member = _Member(pod, recognised)
@@ -102,16 +102,9 @@ def read(
     notes = [f"Not a node, and left out: {name}." for name in aside]
     notes += [f"Left out: {problem}" for problem in strangers]
     settings: dict[str, Any] = {**_settings(members), **stated}
-    if any(one.shard for one in machines):
-        settings = {"hosts": routers}
-    if not settings.get("hosts", True):
-        settings, machines = {}, [_without_shard(one) for one in machines]
-        notes.append(
-            "These are shards: then give each node its `shard` and name the routers in "
-            "`connection.hosts`; docs/clusters.md#sharded-clusters."
-        )
     source = f"{wanted.what} of namespace {wanted.access.namespace}"
-    return Imported(wanted.name, source, tuple(machines), settings, tuple(notes)), kinds[0]
+    imported = Imported(wanted.name, source, tuple(machines), settings, tuple(notes))
+    return with_routers(imported, routers), kinds[0]
 
 
 def _of_ours(pod: Object, uids: set[str]) -> bool:
@@ -174,29 +167,6 @@ def _recognised(pod: Object, containers: Sequence[Container], wanted: Wanted) ->
     )
 
 
-def _marks(container: Container) -> set[str]:
-    """Return the words of a container that say what part its server has in a cluster."""
-    values = (value for value in container.variables.values() if value.isalpha())
-    words = (word.rpartition("/")[2].lstrip("-") for word in container.words)
-    return {*values, *words}
-
-
-def _leads_to_shards(containers: Sequence[Container]) -> bool:
-    """Whether it is a router to shards, and has no server of its own."""
-    every = {
-        word
-        for server in images.servers().values()
-        for word in server.router_words
-        if word in server.beside_words
-    }
-    return any(every & {one.name, *_marks(one)} for one in containers)
-
-
-def _is_aside(recognised: Recognised) -> bool:
-    server = images.servers()[recognised.database]
-    return bool(_marks(recognised.container) & set(server.aside_words))
-
-
 def _machine(member: _Member, wanted: Wanted, services: Sequence[Object]) -> Machine:
     pod, recognised = member.pod, member.recognised
     meta, container = pod["metadata"], recognised.container
@@ -207,19 +177,12 @@ def _machine(member: _Member, wanted: Wanted, services: Sequence[Object]) -> Mac
     return Machine(
         name=str(meta["name"]),
         address=_address(pod, wanted, services),
-        database_port=wanted.port or _port(recognised),
+        database_port=wanted.port or images.port(recognised),
         rack=_rack(recognised.database, meta.get("labels") or {}),
-        shard=_shard(recognised),
+        shard=images.shard(recognised),
         host={**host, **storage},
         notes=tuple(_notes(member, wanted, storage)),
     )
-
-
-def _without_shard(machine: Machine) -> Machine:
-    """Return it with its shard in a note: an inventory has shards only with their routers."""
-    if not machine.shard:
-        return machine
-    return replace(machine, shard="", notes=(f"its shard is `{machine.shard}`", *machine.notes))
 
 
 def _claims(pod: Object) -> dict[str, list[str]]:
@@ -280,14 +243,6 @@ def _rack(of: str, labels: Mapping[str, str]) -> str:
     return next((str(labels[mark]) for mark in marks if mark in labels), "")
 
 
-def _shard(recognised: Recognised) -> str:
-    """Return the name of the shard that a server belongs to; empty where it is of none."""
-    server = images.servers()[recognised.database]
-    if not _marks(recognised.container) & set(server.shard_words):
-        return ""
-    return next(iter(_shared(recognised).values()), "")
-
-
 def _address(pod: Object, wanted: Wanted, services: Sequence[Object]) -> str:
     """Return where clients reach a pod: by its name, or a service that leads to it alone."""
     spec, meta = pod["spec"], pod["metadata"]
@@ -318,32 +273,10 @@ def _leads_to(service: Object, meta: Object) -> bool:
     )
 
 
-def _port(recognised: Recognised) -> int:
-    """Return where it listens: by its command, its port for clients, or as ever."""
-    container, server = recognised.container, images.servers()[recognised.database]
-    named = images.option(container.words, "--port")
-    if named.isdigit():
-        return int(named)
-    if server.port in container.ports or not container.ports:
-        return server.port
-    return container.ports[0] if len(container.ports) == 1 else server.port
-
-
 def _with_port(address: str, containers: Sequence[Container]) -> str:
     ports = [port for one in containers for port in one.ports]
     return f"{address}:{ports[0]}" if ports else address
 
 
-def _shared(recognised: Recognised) -> dict[str, str]:
-    """Return what a member's command or variables say of its cluster: `{"replica_set": "rs0"}`."""
-    server, container = images.servers()[recognised.database], recognised.container
-    words = images.started_with(server, container) or container.words
-    shared = {to: images.option(words, name) for name, to in server.shared_options.items()}
-    for to, names in server.named_by.items():
-        values = (value for name, value in container.variables.items() if name.lower() in names)
-        shared[to] = shared.get(to) or next(filter(None, values), "")
-    return {to: value.partition("/")[0] for to, value in shared.items() if value}
-
-
 def _settings(members: Sequence[_Member]) -> dict[str, Any]:
-    return next(iter(_shared(one.recognised) for one in members), {})
+    return next(iter(images.shared(one.recognised) for one in members), {})
