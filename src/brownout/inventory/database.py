@@ -63,7 +63,8 @@ class Server:
     """How a database is usually installed on a machine, for commands that write inventories.
 
     `images` are the families of its container images. `programs` are the words by which a command
-    starts it, besides `program`; `beside_words` are in the names of containers beside it.
+    starts it, besides `program`; `beside_words` are in the names of containers beside it, and
+    `clients` its programs that only ask or set up.
     `shard_words` mark a shard's server in its command or variables. `own_options` are the options
     of its command that say where a node keeps its data and how it rejoins. `shared_options` maps an
     option to the setting of `connection` that it holds. `other_ports` are those at which a cluster
@@ -81,6 +82,7 @@ class Server:
     images: tuple[Image, ...] = ()
     programs: tuple[str, ...] = ()
     beside_words: tuple[str, ...] = ()
+    clients: tuple[str, ...] = ()
     shard_words: tuple[str, ...] = ()
     own_options: tuple[str, ...] = ()
     shared_options: Mapping[str, str] = field(default_factory=dict)

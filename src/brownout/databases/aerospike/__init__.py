@@ -63,6 +63,7 @@ AEROSPIKE = Database(
     server=Server(
         program="asd",
         service="aerospike",
+        clients=("aql", "asadm", "asinfo"),
         port=3000,
         config_file="/etc/aerospike/aerospike.conf",
         images=(

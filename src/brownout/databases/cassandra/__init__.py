@@ -49,6 +49,7 @@ CASSANDRA = Database(
     server=Server(
         program="cassandra",
         service="cassandra",
+        clients=("cqlsh", "nodetool"),
         port=9042,
         config_file="/etc/cassandra/cassandra.yaml",
         images=(

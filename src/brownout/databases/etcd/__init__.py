@@ -43,6 +43,7 @@ ETCD = Database(
     server=Server(
         program="etcd",
         service="etcd",
+        clients=("etcdctl",),
         port=2379,
         config_file="/etc/default/etcd",
         images=(

@@ -74,6 +74,7 @@ MONGODB = Database(
     server=Server(
         program="mongod",
         service="mongod",
+        clients=("mongo", "mongosh", "mongoimport", "mongorestore"),
         port=27017,
         other_ports=(27018,),
         config_file="/etc/mongod.conf",

@@ -69,6 +69,7 @@ POSTGRESQL = Database(
     server=Server(
         program="patroni",
         service="patroni",
+        clients=("patronictl", "pg_isready", "psql"),
         port=5432,
         api_port=8008,
         config_file="/etc/patroni/config.yml",

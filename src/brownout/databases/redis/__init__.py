@@ -43,6 +43,7 @@ REDIS = Database(
     server=Server(
         program="redis-server",
         service="redis-server",
+        clients=("redis-cli", "valkey-cli"),
         port=6379,
         config_file="/etc/redis/redis.conf",
         images=(

@@ -77,7 +77,7 @@ class _File:
         self._values = 0
 
     def read(self) -> dict[str, Any]:
-        """Return what the file says, variables filled in; `ConfigurationError` if it is none."""
+        """Return what the file says, variables filled in. Raises `ConfigurationError`."""
         text = read_text(self.path, "file")
         try:
             data = self._filled(yaml.load(text, _Loader))
@@ -132,16 +132,16 @@ def services(
     data, notes = _whole(file)
     project = _project(file, data)
     wanted = {*profiles, *os.environ.get("COMPOSE_PROFILES", "").split(",")}
-    found, left = list[Contained](), list[str]()
+    containers, left = list[Contained](), list[str]()
     for name, service in data.get("services", {}).items():
         own = _texts(service.get("profiles"))
         if own and "*" not in wanted and not wanted & {*own}:
             left.append(f"{name} (profile {', '.join(own)})")
             continue
-        found += _containers(project, name, service)
+        containers += _containers(project, name, service)
     if left:
         notes.append(f"Left out: {', '.join(left)}; --profile takes them in.")
-    return project, found, tuple(dict.fromkeys(notes))
+    return project, containers, tuple(dict.fromkeys(notes))
 
 
 def _project(file: Path, data: Mapping[str, Any]) -> str:
@@ -319,7 +319,7 @@ def _fixed(networks: Any) -> str:
 def _ports(listed: Sequence[Any], drawn: bool) -> tuple[dict[int, str], list[int], list[str]]:
     """Return what is published, all ports of the container, and what the engine draws.
 
-    Of several containers of one service nobody knows which one gets which port.
+    Which of several containers of one service gets which port is not known from the file.
     """
     published, inner, notes = dict[int, str](), list[int](), list[str]()
     for target, outer, host in (one for each in listed for one in _port(each)):

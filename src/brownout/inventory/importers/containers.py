@@ -15,14 +15,8 @@ from brownout.inventory.importers.machine import Imported, Machine, with_routers
 
 __all__ = ["Contained", "Wanted", "read"]
 
-#: What is started in a container beside a database, to wait for it, set it up, or look at it.
-_CLIENTS = frozenset(
-    (
-        *("aql", "asadm", "asinfo", "cqlsh", "etcdctl", "mongo", "mongoimport", "mongorestore"),
-        *("mongosh", "nc", "nodetool", "patronictl", "pg_isready", "psql", "redis-cli", "sleep"),
-        *("tail", "valkey-cli", "wait-for-it.sh"),
-    )
-)
+#: What a container starts that only waits.
+_WAITS = frozenset(("nc", "sleep", "tail", "wait-for-it.sh"))
 #: What is started in an image beside the database that it has.
 _OTHERS = frozenset(("confd", "envoy", "haproxy", "nginx", "pgbouncer"))
 _PORT = re.compile(r"(?:[A-Z]+_)+PORT(?:_NUMBER)?")
@@ -78,12 +72,10 @@ def read(wanted: Wanted, containers: Sequence[Contained]) -> tuple[Imported, str
     routers, aside, doubts = list[str](), list[str](), list[str]()
     members = list[tuple[Contained, Recognised]]()
     for one in containers:
-        if wanted.services and one.said.name not in wanted.services:
-            if images.leads_to_shards([one.said]):
-                routers.append(_router(one))
-            continue
         if images.leads_to_shards([one.said]):
             routers.append(_router(one))
+            continue
+        if wanted.services and one.said.name not in wanted.services:
             continue
         try:
             recognised = _recognised(one, wanted)
@@ -138,22 +130,23 @@ def _alike(each: Sequence[Mapping[str, str]]) -> dict[str, str]:
 
 def _recognised(one: Contained, wanted: Wanted) -> Recognised | None:
     """Return what a container has; None where it has none, or only a client of a database."""
-    said = one.said
+    inside = one.said
     servers = images.servers()
-    if not any(images.started_with(server, said) for server in servers.values()):
-        words = {word.rpartition("/")[2] for part in said.words for word in part.split()}
-        if words & (_CLIENTS | _OTHERS):
+    if not any(images.started_with(server, inside) for server in servers.values()):
+        words = {word.rpartition("/")[2] for part in inside.words for word in part.split()}
+        clients = {name for server in servers.values() for name in server.clients}
+        if words & (clients | _WAITS | _OTHERS):
             return None
-    named = said.name if wanted.services else ""
+    named = inside.name if wanted.services else ""
     try:
         recognised = images.recognise(
-            wanted.source, [said], container=named, database=wanted.database if named else ""
+            wanted.source, [inside], container=named, database=wanted.database if named else ""
         )
     except ConfigurationError:
         if wanted.services:
             raise
         return None
-    is_named = any(word in said.name for word in recognised.image.words) and not said.image
+    is_named = any(word in inside.name for word in recognised.image.words) and not inside.image
     if recognised.guessed and not wanted.services and not is_named:
         return None
     return recognised if wanted.database in ("", recognised.database) else None
@@ -184,7 +177,7 @@ def _machine(one: Contained, recognised: Recognised, wanted: Wanted) -> Machine:
 
 
 def _router(one: Contained) -> str:
-    inner = next(iter(one.said.ports), 0) or next(iter(one.published), 27017)
+    inner = next(iter(one.said.ports), 0) or next(iter(one.published), 0)
     named = images.option(one.said.words, "--port")
     host, port = _reached(one, int(named) if named.isdigit() else inner)
     return f"{host}:{port}"
@@ -192,9 +185,9 @@ def _router(one: Contained) -> str:
 
 def _inner(one: Contained, recognised: Recognised) -> tuple[int, list[str]]:
     """Return the port at which the database listens in its container."""
-    words = {word for image in recognised.image.words for word in (image.upper(),)}
-    said = one.said
-    for name, value in said.variables.items():
+    words = {word.upper() for word in recognised.image.words}
+    inside = one.said
+    for name, value in inside.variables.items():
         if _PORT.fullmatch(name) and name.partition("_")[0] in words and value.isdigit():
             return int(value), []
     port = images.port(recognised)
