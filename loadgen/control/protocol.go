@@ -15,6 +15,8 @@ type command struct {
 	ID   json.RawMessage `json:"id"`
 	Step string          `json:"step"` // of load
 	At   *float64        `json:"at"`   // of start: seconds since the process began
+	// Copies, of verify: compare what every server has stored.
+	Copies bool `json:"copies"`
 }
 
 // event is one line of output; "event" is added to its fields.

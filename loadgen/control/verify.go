@@ -33,7 +33,7 @@ type lastLine struct {
 }
 
 // verify reads every key of the ledger back.
-func (s *Session) verify(ctx context.Context, _ command) error {
+func (s *Session) verify(ctx context.Context, c command) error {
 	if !s.stopped {
 		return &errOrder{"there is nothing to verify yet", "send `stop` first"}
 	}
@@ -48,6 +48,11 @@ func (s *Session) verify(ctx context.Context, _ command) error {
 	}
 	for _, promises := range s.engine.Promises() {
 		back.total += promises.Len()
+	}
+	if c.Copies { // before a read of all repairs them
+		if err := s.compareCopies(ctx); err != nil {
+			return err
+		}
 	}
 	for _, set := range s.engine.Ledger() {
 		back.begin(set)
@@ -119,6 +124,18 @@ func (s *Session) checkData(ctx context.Context) error {
 		return err
 	}
 	return s.directory.Ledger(reread)
+}
+
+// compareCopies compares what every server has stored.
+func (s *Session) compareCopies(ctx context.Context) error {
+	compared, err := s.engine.CompareCopies(ctx, s.progress("verifying"), func(key *engine.DivergedKey) error {
+		return s.directory.Ledger(key)
+	})
+	if err != nil || compared == nil {
+		return err
+	}
+	compared.Error = s.secrets.Load().Replace(compared.Error)
+	return s.directory.Ledger(compared)
 }
 
 func (s *Session) finder(ctx context.Context) (driver.Finder, error) {

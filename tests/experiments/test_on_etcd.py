@@ -26,6 +26,8 @@ def test_a_killed_leader_costs_an_election_and_no_acknowledged_write(
     assert fault["redundancy_time"][1] is not None
     assert impact["ledger"]["state"] == "clean"
     assert impact["ledger"]["acknowledged"] > 0
+    copies = impact["ledger"]["copies"]
+    assert (copies["compared"], copies["diverged"]) == (copies["keys"], 0), copies
     assert impact["verdict"] in ("pass", "fail", "inconclusive")  # how fast it was is not tested
     assert impact["driver"]["name"] == "go.etcd.io/etcd/client/v3"
 

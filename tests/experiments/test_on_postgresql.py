@@ -27,6 +27,8 @@ def test_a_killed_primary_costs_its_lease_and_another_one_is_promoted(
     assert fault["redundancy_time"][1] is not None
     assert impact["ledger"]["state"] in ("clean", "lost")  # replicas follow a little later
     assert impact["ledger"]["acknowledged"] > 0
+    copies = impact["ledger"]["copies"]
+    assert (copies["compared"], copies["diverged"]) == (copies["keys"], 0), copies
     assert impact["verdict"] in ("pass", "fail", "inconclusive")  # how fast it was is not tested
     assert impact["driver"]["name"] == "github.com/jackc/pgx/v5"
 

@@ -16,6 +16,7 @@ from brownout.judge.verdict import Verdict, judge
 from brownout.measure.baseline import Baseline, Check
 from brownout.measure.impact import Fault
 from brownout.measure.settings import MeasureSettings
+from brownout.run.copies import Copies
 from brownout.run.events import Event
 from brownout.run.ledger import Ledger
 
@@ -391,10 +392,30 @@ def test_lost_writes_fail_whatever_else_is_wrong() -> None:
     )
 
 
-def test_answers_that_failed_their_checksum_are_a_remark_where_every_key_is_intact_again() -> None:
+def test_answers_that_failed_their_checksum_fail_though_every_key_is_intact_again() -> None:
     found = verdict(replace(GOOD, ledger=replace(CLEAN, garbled_answers=7)))
-    assert found.word == "pass"
-    assert found.remarks[0].startswith("7 answers failed their checksum")
+    assert found.word == "fail"
+    assert found.reasons[0].startswith("integrity: 7 answers failed their checksum")
+
+
+def test_copies_that_differ_fail_with_a_limit_or_without_one() -> None:
+    alike = Copies(servers=("a:1", "b:1"), keys=9, compared=9)
+    for limits in ((), (limit("diverged_copies", 0),)):
+        good = verdict(replace(GOOD, ledger=replace(CLEAN, copies=alike)), *limits)
+        assert good.word == "pass"
+        differing = replace(alike, diverged=2)
+        found = verdict(replace(GOOD, ledger=replace(CLEAN, copies=differing)), *limits)
+        assert found.word == "fail"
+        assert found.reasons[0].startswith("diverged_copies: the copies of 2 of 9 keys on 2")
+
+
+def test_copies_that_were_not_all_told_leave_their_limit_open_and_fail_nothing_without_one() -> (
+    None
+):
+    silent = Copies(servers=("a:1", "b:1"), keys=9, unread=9, error="b:1: no answer")
+    facts = replace(GOOD, ledger=replace(CLEAN, copies=silent))
+    assert verdict(facts).word == "pass"
+    assert verdict(facts, limit("diverged_copies", 0)).word == "inconclusive"
 
 
 def held(*, ok: bool, **more: Any) -> Event:

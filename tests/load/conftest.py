@@ -100,11 +100,11 @@ class Running:
         (node,) = wait_until(lambda: self.adapter.targets("primary", 1), 60, despite=ClusterError)
         return node, host_for(node)
 
-    def finish(self) -> Mapping[str, Any]:
+    def finish(self, copies: bool = False) -> Mapping[str, Any]:
         """Stop after a few seconds, read the ledger back; what the generator says."""
         self.until("there are whole seconds to look at", lambda: self.lives[-1]["t"] > 3)
         stopped = self.generator.stop()
-        self.generator.verify()
+        self.generator.verify(copies=copies)
         self.generator.close()
         return stopped
 

@@ -22,6 +22,7 @@ type placement struct {
 	collections map[string]*shardkey.Chunks // by name; absent if not sharded by _id
 	primary     string                      // shard of the collections that are not sharded
 	views       map[string]*watcher         // by shard
+	hosts       map[string][]string         // by shard: some members of its set
 }
 
 // lane names the shard that has the keys of op, and the server there that is

@@ -91,7 +91,9 @@ func (s *shards) refresh(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, shardsPatience)
 	defer cancel()
 	config := s.client.Database("config")
-	next := &placement{collections: map[string]*shardkey.Chunks{}, views: map[string]*watcher{}}
+	next := &placement{
+		collections: map[string]*shardkey.Chunks{}, views: map[string]*watcher{}, hosts: map[string][]string{},
+	}
 	var found []struct {
 		ID   string `bson:"_id"`
 		Host string `bson:"host"`
@@ -105,6 +107,8 @@ func (s *shards) refresh(ctx context.Context) error {
 			return err
 		}
 		next.views[shard.ID] = member.watcher
+		_, hosts, _ := strings.Cut(shard.Host, "/") // member has seen that it is so
+		next.hosts[shard.ID] = strings.Split(hosts, ",")
 	}
 	var databases []struct {
 		Primary string `bson:"primary"`

@@ -36,9 +36,9 @@ func hostsOf(uri string) ([]host, error) {
 	return hosts, err
 }
 
-// settingsFor is a pool of so many connections, each to the first server in the order of the URI
-// that accepts writes; parameters are those of its sessions. Nothing is taken from the environment.
-func (d *Driver) settingsFor(size int, parameters map[string]string) (*pgxpool.Config, error) {
+// settingsFor is a pool of so many connections, each to the first of these servers that accepts
+// writes; parameters are those of its sessions. Nothing is taken from the environment.
+func (d *Driver) settingsFor(size int, parameters map[string]string, hosts []host) (*pgxpool.Config, error) {
 	settings, err := pgxpool.ParseConfig("host=x port=1 user=x password=x dbname=x sslmode=disable")
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func (d *Driver) settingsFor(size int, parameters map[string]string) (*pgxpool.C
 	}
 	c.DefaultQueryExecMode = pgx.QueryExecModeCacheStatement
 	c.Fallbacks = nil
-	for i, h := range d.hosts {
+	for i, h := range hosts {
 		own := encryptionFor(encryption, h)
 		if i == 0 {
 			c.Host, c.Port, c.TLSConfig = h.name, h.port, own

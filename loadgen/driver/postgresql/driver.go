@@ -71,7 +71,7 @@ func (d *Driver) open(ctx context.Context) (err error) {
 
 // newPool is a pool for the load, which notes where its latest connection went.
 func (d *Driver) newPool() (*pgxpool.Pool, error) {
-	settings, err := d.settingsFor(d.LaneCap(), d.policy.limits(d.InDoubtFor()))
+	settings, err := d.settingsFor(d.LaneCap(), d.policy.limits(d.InDoubtFor()), d.hosts)
 	if err != nil {
 		return nil, err
 	}

@@ -26,6 +26,15 @@ func (c *control) readBack(
 	if err := c.checkOnePrimary(ctx); err != nil {
 		return err
 	}
+	if err := c.read(ctx, table, ids, counter, each); err != nil {
+		return fmt.Errorf("reading back: %w", err)
+	}
+	return nil
+}
+
+func (c *control) read(
+	ctx context.Context, table string, ids []string, counter bool, each func(driver.ReadBack),
+) error {
 	sql := "SELECT " + columns + " FROM " + table + " WHERE id = ANY($1)"
 	for from := 0; from < len(ids); from += readAtOnce {
 		part := ids[from:min(from+readAtOnce, len(ids))]
@@ -38,7 +47,7 @@ func (c *control) readBack(
 			return err
 		})
 		if err != nil {
-			return fmt.Errorf("reading back: %w", err)
+			return err
 		}
 		for _, id := range part {
 			each(readBack(id, there[id], counter))

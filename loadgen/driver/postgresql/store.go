@@ -54,7 +54,7 @@ func (d *Driver) control(size int) (*control, error) {
 	if d.policy.SynchronousCommit != "" {
 		parameters["synchronous_commit"] = d.policy.SynchronousCommit
 	}
-	settings, err := d.settingsFor(size, parameters)
+	settings, err := d.settingsFor(size, parameters, d.hosts)
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 	"brownout/loadgen/driver"
 )
 
-type goRedisClient struct{ *goredis.ClusterClient }
+type goRedisClient struct{ goredis.UniversalClient }
 
 // silence keeps the client from writing to stderr.
 type silence struct{}

@@ -62,18 +62,21 @@ def judge(faults: Sequence[Fault], limits: Sequence[Limit], facts: Facts) -> Ver
     checks = conditions(facts) if declared is None else [*conditions(facts), declared]
     validity = (*checks, _slos_evaluated(judged, facts))
     unmet_limits = [each for each in judged if each.met is False]
+    of_ledger = ("lost_writes", "diverged_copies")
     lost = [
         *_lost_writes(facts.ledger),
-        *(_sentence(each, faults) for each in unmet_limits if each.name == "lost_writes"),
+        *_garbled(facts.ledger),
+        *_diverged(facts.ledger),
+        *(_sentence(each, faults) for each in unmet_limits if each.name in of_ledger),
     ]
     broken = [
         *(sentence for fault in faults for sentence in _missed_milestones(fault, judged)),
         *(f"load_held: {sentence}" for sentence in never_held(facts)),
-        *(_sentence(each, faults) for each in unmet_limits if each.name != "lost_writes"),
+        *(_sentence(each, faults) for each in unmet_limits if each.name not in of_ledger),
     ]
     # A generator that was starved comes first, since it is our own failure.
     late = starved(facts)
-    remarks = (*(() if late is None else (late,)), *_garbled(facts.ledger))
+    remarks: tuple[str, ...] = () if late is None else (late,)
     aborted = [] if facts.abort is None else [f"aborted: {facts.abort}"]
     doubts = [c.name for c in validity if c.ok is False and c.name in FOUNDATIONS]
     if broken and doubts:
@@ -108,11 +111,18 @@ def _lost_writes(ledger: Ledger) -> list[str]:
     return [f"lost_writes: {ledger.detail}"] if ledger.state == "lost" else []
 
 
+def _diverged(ledger: Ledger) -> list[str]:
+    """Say which copies differ, whether there is a limit or not: the next failover loses them."""
+    if ledger.copies is None or not ledger.copies.diverged:
+        return []
+    return [f"diverged_copies: {ledger.copies.words}"]
+
+
 def _garbled(ledger: Ledger) -> list[str]:
-    """Name the answers that failed their checksum where nothing is lost by what was read later."""
+    """Count the answers that failed their checksum: a user got them, whatever was read later."""
     if not ledger.garbled_answers or ledger.state == "lost":
         return []
-    answers = f"{ledger.garbled_answers:,} answers failed their checksum during the run"
+    answers = f"integrity: {ledger.garbled_answers:,} answers failed their checksum during the run"
     return [f"{answers}; {'not every' if ledger.unread else 'every'} key was read intact since"]
 
 

@@ -185,9 +185,12 @@ class Generator:
             self._collect()
         return self.stopped
 
-    def verify(self, progress: Progress | None = None) -> Mapping[str, Any]:
-        """Read every verified key back, after `stop`. Returns keys, read and unread."""
-        self._channel.send({"cmd": "verify"})
+    def verify(self, progress: Progress | None = None, copies: bool = False) -> Mapping[str, Any]:
+        """Read every verified key back, after `stop`. Returns keys, read and unread.
+
+        With `copies` it first compares what every server has stored, where the driver can ask.
+        """
+        self._channel.send({"cmd": "verify", "copies": copies})
         self._collected = False
         verified = self._await_progress("verifying", "verified", progress)
         self._collect()

@@ -31,6 +31,7 @@ from brownout.measure.unit import (
     BYTES,
     BYTES_PER_SECOND,
     DIPS,
+    KEYS,
     MICROSECONDS,
     OPERATIONS,
     RATIO,
@@ -219,6 +220,10 @@ MEASURES = (
             means="how many acknowledged writes were gone when the ledger was read back",
             scope="cluster",
             anchor="the-ledger-of-acknowledged-writes", main=True, of_ledger=True),
+    Measure(name="diverged_copies", unit=KEYS, label="keys whose copies differ",
+            means="how many keys were not stored alike on all servers that have a copy, after "
+                  "everything was put back",
+            scope="cluster", anchor="the-copies", of_ledger=True),
     Measure(name="in_doubt_applied", unit=WRITES, label="writes in doubt that took effect",
             scope="cluster", anchor="the-ledger-of-acknowledged-writes", of_ledger=True),
     Measure(name="in_doubt_absent", unit=WRITES, label="writes in doubt without effect",

@@ -13,6 +13,7 @@ __all__ = [
     "BYTES",
     "BYTES_PER_SECOND",
     "DIPS",
+    "KEYS",
     "MICROSECONDS",
     "OPERATIONS",
     "RATIO",
@@ -129,7 +130,7 @@ MICROSECONDS = Unit(
     exact=lambda value: f"{value / 1000:,.4g} ms",
 )
 OPERATIONS = Unit("operations", apart=100.0)
-WRITES, DIPS, RECORDS = Unit("writes"), Unit("dips"), Unit("records")
+WRITES, DIPS, RECORDS, KEYS = Unit("writes"), Unit("dips"), Unit("records"), Unit("keys")
 RECORDS_PER_SECOND = Unit("records/s", metric="records_per_second")
 BYTES = Unit(
     "bytes", {"MB": 1e6, "GB": 1e9}, grafana="decbytes", words=lambda value, _: data_size(value)
@@ -151,6 +152,7 @@ UNITS = {
         SECONDS,
         MICROSECONDS,
         OPERATIONS,
+        KEYS,
         WRITES,
         DIPS,
         RECORDS,

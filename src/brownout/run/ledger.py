@@ -17,6 +17,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from brownout.run.copies import Copies, copies_of, is_compared
+
 __all__ = ["Ledger", "classify"]
 
 Line = Mapping[str, Any]
@@ -43,7 +45,8 @@ class Ledger:
     `in_doubt_applied` and `in_doubt_absent` are what became of writes in doubt; the rest of
     `in_doubt` is unresolved. None: an older generator did not report it.
 
-    `balances` are, of streams of votes, the total, the choices and the records as found.
+    `balances` are, of streams of votes, the total, the choices and the records as found. `copies`
+    is what every server has stored itself; None: that was not compared.
 
     `state` is `clean`, `lost` (an acknowledged write is gone or cannot be read intact), `unknown`
     (no word on some keys, and nothing known to be lost) or `none` (no verified stream).
@@ -80,6 +83,7 @@ class Ledger:
     examples: tuple[Mapping[str, Any], ...] = field(default=())
     refused: tuple[Mapping[str, Any], ...] = field(default=())
     balances: tuple[Mapping[str, Any], ...] = field(default=())
+    copies: Copies | None = None
 
     @property
     def promised(self) -> int:
@@ -96,6 +100,8 @@ class Ledger:
 
         An unresolved write in doubt may have taken effect, or not.
         """
+        if measure == "diverged_copies":
+            return None if self.copies is None else self.copies.bounds
         if self.lost_writes is None or measure == "lost_writes":
             return None if self.lost_writes is None else (self.lost_writes, self.lost_writes)
         applied, absent = self.in_doubt_applied, self.in_doubt_absent
@@ -145,9 +151,12 @@ def classify(
     data: list[Line] = []
     garbled: list[Line] = []
     records: dict[str, Line] = {}
+    copies: list[Line] = []
     for line in lines:
         stream = str(line.get("stream", ""))
-        if "key" in line:
+        if is_compared(line):
+            copies.append(line)
+        elif "key" in line:
             keys[stream, str(line["key"])] = line
         elif "read" in line and "stream" in line:
             reads[stream, str(line["read"])] = line
@@ -178,6 +187,7 @@ def classify(
     sums = _with_data(sums, data, of_data, away)
     if garbled:
         sums = _with_garbled(sums, garbled)
+    sums = replace(sums, copies=copies_of(copies))
     return _concluded(sums, end, finished) if verified else _without_keys(sums)
 
 
@@ -315,7 +325,11 @@ def _sum(
         rolled_back_keys=kinds["rolled_back"],
         overwritten_by_late=writes["overwritten_by_late"],
         overwritten_by_late_keys=kinds["overwritten_by_late"],
-        **{kind: kinds[kind] for kind in ("ok", "recovered", "unexpected", "corrupt", "unread")},
+        ok=kinds["ok"],
+        recovered=kinds["recovered"],
+        unexpected=kinds["unexpected"],
+        corrupt=kinds["corrupt"],
+        unread=kinds["unread"],
         in_doubt_applied=sum(each.applied for each in outcomes.values()) if has_resolved else None,
         in_doubt_absent=sum(each.absent for each in outcomes.values()) if has_resolved else None,
         refused_keys=len(refused),
@@ -390,6 +404,7 @@ def _concluded(sums: Ledger, end: Line | None, finished: bool) -> Ledger:
     state, detail = _state(sums, ended=end is not None, finished=finished, promised=promised)
     words = [detail, *_words_of_data(sums), *_words_of_garbled(sums)]
     words += map(_words_of, sums.balances)
+    words += [sums.copies.words] if sums.copies else []
     if sums.temporarily_missing:
         words.append(f"{sums.temporarily_missing:,} keys were missing for a time and are back")
     return replace(sums, state=state, detail="; ".join(words))

@@ -7,6 +7,8 @@
 {"record": "k0000000008", "missing": false, "corrupt": true}
 {"data": "data", "keys": 2000, "read": 2000, "missing": 1, "corrupt": 1, "unread": 0, …}
 {"garbled": "answers", "answers": 68, "keys": 40, "corrupt": 1, "unread": 0, "sampled": false}
+{"copies": "compared", "servers": ["10.0.0.1:6379", …], "keys": 2400, "compared": 2400, …}
+{"diverged": "k0000000009", "copies": {"10.0.0.1:6379": "missing", …}}
 {"end": true, "keys": 400, "read": 400, "sampled": false}
 """
 
@@ -15,6 +17,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from brownout.run.copies import is_compared
+from brownout.run.copies import is_sound as is_sound_of_copies
 from brownout.run.ledger import SIDES
 from brownout.run.shape import is_count, is_ranges
 
@@ -49,6 +53,8 @@ def _is_sound(line: Mapping[str, Any]) -> bool:
         return False
     if not all(is_ranges(line[name]) for name in _RANGES if name in line):
         return False
+    if is_compared(line):
+        return is_sound_of_copies(line)
     if "check" in line:
         return all(_is_side(line.get(name)) for name in SIDES)
     if "data" in line:

@@ -64,10 +64,12 @@ def read_ledger_back(
 ) -> str | None:
     """Read every verified key back from whatever of the cluster answers; return why not, if so.
 
-    Whether every node is there is written down: what is missing may lie on one that is not.
+    Whether every node is there is written down: what is missing may lie on one that is not. Where
+    redundancy is back, the copies are compared first: then all of them have everything, or soon.
     After `limit_s`, or when the run is told to end, the reading and its generator are given up.
     """
-    log.point("note", "ledger_read", all_nodes=adapter.stable("rejoined").reached)
+    copies = adapter.stable("redundant").reached
+    log.point("note", "ledger_read", all_nodes=copies or adapter.stable("rejoined").reached)
     given_up: list[str] = []
     read = threading.Event()
 
@@ -83,7 +85,7 @@ def read_ledger_back(
     watcher = threading.Thread(target=watch, name="reading back", daemon=True)
     watcher.start()
     try:
-        generator.verify(lambda done, total: say(f"reading the ledger back {done}/{total}"))
+        generator.verify(lambda done, total: say(f"reading the ledger back {done}/{total}"), copies)
     except BrownoutError as error:
         return f"the ledger could not be read back: {given_up[0] if given_up else error}"
     finally:

@@ -182,10 +182,13 @@ class GeneratorGroup:
             self._unmerged.discard("load")
         return self.stopped
 
-    def verify(self, progress: Progress | None = None) -> Mapping[str, Any]:
-        """Have each read back what it was promised. Returns keys, read and unread of all."""
+    def verify(self, progress: Progress | None = None, copies: bool = False) -> Mapping[str, Any]:
+        """Have each read back what it was promised. Returns keys, read and unread of all.
+
+        With `copies` each first compares what every server has stored of its share.
+        """
         shared = _Progress(progress, len(self._parts))
-        results = self._each(lambda i, g: g.verify(shared.of(i)))
+        results = self._each(lambda i, g: g.verify(shared.of(i), copies))
         merge_ledger(self._directory)
         self._unmerged.discard("ledger")
         return {name: sum(one[name] for one in results) for name in ("keys", "read", "unread")}

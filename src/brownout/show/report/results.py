@@ -40,6 +40,15 @@ LEDGER = {
 }
 
 
+#: The same for the comparison of copies.
+COPIES = {
+    "compared": "keys of which two servers or more told their copy",
+    "alone": "keys of which one server has all there is",
+    "diverged": "keys whose copies are not all alike",
+    "unread": "keys of which a server did not tell its copy",
+}
+
+
 def met(value: bool | None) -> Cell:
     """`✓ met`, `✗ not met`, `? open`: a sign, a word and a colour."""
     if value is None:
@@ -167,6 +176,11 @@ def ledger(material: Material) -> Grid:
         for name, meaning in LEDGER.items()
         if material.has_impact and (count := getattr(summary, name)) is not None
     ]
+    if summary.copies is not None:
+        rows += [
+            [f"copies {name}", number(getattr(summary.copies, name)), meaning]
+            for name, meaning in COPIES.items()
+        ]
     sampled = " Only a sample of the keys was read." if summary.sampled else ""
     note = f"{summary.detail[:1].upper()}{summary.detail[1:]}.{sampled}"
     heads = columns("what | number:n | meaning:wrap")

@@ -56,7 +56,7 @@ def felt(impact: Impact) -> list[str]:
         sentences += [line for line in effects if line]
     if impact is UNKNOWN:
         return ["Not known: the run could not be measured."]
-    return [*sentences, _writes(impact.ledger)]
+    return [*sentences, _writes(impact.ledger), *_copies(impact.ledger)]
 
 
 def why(impact: Impact) -> list[str]:
@@ -152,8 +152,11 @@ def _worse(impact: Impact, faults: Sequence[Fault]) -> str:
     looked = [[m for m in fault.milestones if m.name == "redundant"] for fault in faults]
     never = any(looks and looks[-1].first_yes is None for looks in looked)
     gone = impact.ledger.state == "lost"
-    return ("; redundancy not restored before the run ended" if never else "") + (
-        "; ACKNOWLEDGED WRITES WERE LOST" if gone else ""
+    differ = impact.ledger.copies is not None and impact.ledger.copies.diverged
+    return (
+        ("; redundancy not restored before the run ended" if never else "")
+        + ("; ACKNOWLEDGED WRITES WERE LOST" if gone else "")
+        + ("; COPIES DIFFER" if differ else "")
     )
 
 
@@ -288,6 +291,13 @@ def _writes(ledger: Ledger) -> str:
             parts = f": {own} of the load, {loaded} loaded before"
         return f"None of {number(ledger.promised)} acknowledged writes was lost{parts}."
     return f"Acknowledged writes were LOST: {ledger.detail}."
+
+
+def _copies(ledger: Ledger) -> list[str]:
+    if ledger.copies is None:
+        return []
+    words = _sentence(ledger.copies.words)
+    return [f"{words[0].upper()}{words[1:]}"]
 
 
 def _and(words: Iterable[str]) -> str:

@@ -6,6 +6,7 @@ from brownout.base.columns import aligned
 from brownout.base.words import duration
 from brownout.measure.impact import NEVER, Act, Fault, Impact, Judged, Range
 from brownout.measure.measures import Measure, find, label, measures
+from brownout.run.copies import Copies
 from brownout.run.ledger import Ledger
 from brownout.show.report import canary
 from brownout.show.report.faults import named, worst_part
@@ -81,7 +82,8 @@ def rows(impact: Impact, fault: Fault, place: int) -> list[tuple[str, str, str, 
     rows = []
     for name, measure in measures().items():
         slo = limits.pop((name, "total"), None)
-        if slo is None and not _has_row(measure, fault):
+        compared = name == "diverged_copies" and impact.ledger.copies is not None
+        if slo is None and not compared and not _has_row(measure, fault):
             continue
         if name == "lost_operations" and slo is None:  # its row shows the seconds as well
             slo = limits.pop(("lost_seconds", "total"), None)
@@ -108,6 +110,8 @@ def _value(impact: Impact, fault: Fault, name: str, scope: str = "total") -> str
     if name == "lost_writes":
         return _lost_writes(impact.ledger)
     measure = find(name)
+    if name == "diverged_copies" and (copies := impact.ledger.copies) is not None:
+        return _diverged(copies)
     if measure is not None and measure.of_ledger:
         slo = impact.limit(name, scope)
         return quantity(name, None) if slo is None else _ends(name, slo.ends, slo.value)
@@ -138,6 +142,14 @@ def _lost_writes(ledger: Ledger) -> str:
     if ledger.state == "unknown":
         return "unknown"
     return f"{number(ledger.lost)} of {number(ledger.promised)}"
+
+
+def _diverged(copies: Copies) -> str:
+    """`0 of 25,000, on 3 servers`, or that no server told."""
+    if copies.bounds is None:
+        return "unknown"
+    ends = between(copies.bounds, partial(quantity, "diverged_copies"), copies.diverged)
+    return f"{ends} of {number(copies.compared)}, on {len(copies.servers)} servers"
 
 
 def _limit(slo: Judged | None, place: int) -> tuple[str, str]:
