@@ -15,7 +15,7 @@ from brownout.databases.aerospike.storage import devices_in, files_in
 from brownout.inventory.model import Cluster, Node, ProcessSpec
 from brownout.machine import storage as machine_storage
 from brownout.machine.commands import LocalRunner
-from brownout.machine.host import Proof
+from brownout.machine.host import Proof, host_for
 from brownout.machine.ssh.spec import SshSpec
 from brownout.machine.storage import Rules
 
@@ -55,6 +55,18 @@ def test_only_files_of_a_storage_engine_count_and_shadows_do_too() -> None:
 
 def test_devices_and_their_shadows_count() -> None:
     assert list(map(str, devices_in(CONF))) == ["/dev/nvme0n1", "/dev/sdb", "/dev/nvme1n1"]
+
+
+@pytest.mark.parametrize("kind", ["index-type flash", "sindex-type pmem"])
+def test_an_index_that_a_wipe_would_leave_is_a_reason_to_refuse(kind: str, tmp_path: Path) -> None:
+    file = tmp_path / "aerospike.conf"
+    index = f" {kind} {{\n  mount /mnt/index1\n  mounts-budget 4G\n }}\n"
+    file.write_text(f"namespace t {{\n{index} storage-engine device {{\n file /d/t.dat\n }}\n}}\n")
+    host = ProcessSpec(pid_file=tmp_path / "pid", command=("asd",), config_file=file)
+    node = Node(name="n1", address="a:1", host=host)
+    with pytest.raises(Refused, match=naming("n1", "/mnt/index1")):
+        storage.stored_on(node, host_for(node))
+    assert storage.named(node, host_for(node)) == [Path("/d")]
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from brownout.inventory.importers import ansible
 from brownout.inventory.importers.ansible_variables import Wanted
 from brownout.inventory.importers.document import server_of, written
 from brownout.inventory.model import Cluster
+from brownout.machine.ssh.spec import SshSpec
 
 Hosts = Mapping[str, Mapping[str, Any]]
 
@@ -140,6 +141,43 @@ def test_nodes_at_one_address_name_the_variables_that_may_tell_them_apart() -> N
         cluster_of(listing({"redis": list(hosts)}, hosts), "redis", "redis")
     with pytest.raises(ConfigurationError, match=naming("host r1", "none", "--port-from")):
         cluster_of(listing({"redis": list(hosts)}, hosts), "redis", "redis", port_from="none")
+
+
+@pytest.mark.parametrize(
+    ("variables", "port"),
+    [
+        ({"mongodb_net_port": 27018}, 27018),
+        ({"mongod_port": 1, "mongodb_other_port": 2}, 1),
+        ({"mongodb_a_port": 1, "mongodb_b_port": 2}, 27017),
+        ({"mongodb_exporter_port": 9216}, 27017),
+    ],
+)
+def test_a_port_is_guessed_where_one_variable_alone_may_be_it(
+    variables: Mapping[str, int], port: int
+) -> None:
+    listed = listing({"mongodb": ["m"]}, {"m": variables})
+    assert cluster_of(listed, "mongodb", "mongodb").nodes[0].address == f"m:{port}"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "bastion"),
+    [
+        ("-o ProxyJump=ops@jump.example.com:2222", ("jump.example.com", "ops", 2222)),
+        ("-C -J jump", ("jump", "", 22)),
+        ('-o "ProxyJump jump"', ("jump", "", 22)),
+        ("-o ProxyJump=a,b", None),
+        ("-o ProxyCommand='ssh -W %h:%p jump'", None),
+    ],
+)
+def test_a_machine_that_a_login_leads_through_is_a_bastion_or_a_note(
+    arguments: str, bastion: tuple[str, str, int] | None
+) -> None:
+    listed = listing({"etcd": ["n1"]}, {"n1": {"ansible_ssh_common_args": arguments}})
+    host = cluster_of(listed, "etcd", "etcd").nodes[0].host
+    assert isinstance(host, SshSpec)
+    jump = host.bastion
+    assert (jump and (jump.address, jump.user, jump.port)) == bastion
+    assert ("`bastion`" in text_of(listed, "etcd", "etcd")) is (bastion is None)
 
 
 SHARDS = {"s0": ["s0a", "s0b"], "s1": ["s1a", "s1b"]}

@@ -49,9 +49,22 @@ def check_contents(node: Node, host: Host, files: Sequence[Path]) -> None:
 def stored_on(node: Node, host: Host) -> tuple[list[Path], list[Path]]:
     """Return the files and the devices of the node's storage, as its configuration names them.
 
-    Raises `Unnamed` if that cannot be read or names neither.
+    Raises `Unnamed` if that cannot be read or names neither, and `Refused` where an index is kept
+    that a wipe of these would leave.
     """
     text = configuration(node, host)
+    mounts = [one.values for one in settings(text) if one.name == "mount" and one.values]
+    if mounts:
+        paths = ", ".join(f"`{path}`" for values in mounts for path in values)
+        raise Refused(
+            f"node `{node.name}`: its configuration keeps an index on {paths} (`index-type` or "
+            "`sindex-type`), which a wipe of its storage would leave",
+            "wipe such a node by hand",
+        )
+    return _stored(node, text)
+
+
+def _stored(node: Node, text: str) -> tuple[list[Path], list[Path]]:
     files, devices = files_in(text), devices_in(text)
     if not files and not devices:
         raise _unknown(node, "its configuration names no `file` or `device` of a `storage-engine`")
@@ -60,7 +73,7 @@ def stored_on(node: Node, host: Host) -> tuple[list[Path], list[Path]]:
 
 def named(node: Node, host: Host) -> list[Path]:
     """Return the directories of the node's storage files, and its devices, as they are named."""
-    return places(*stored_on(node, host))
+    return places(*_stored(node, configuration(node, host)))
 
 
 def living(configurations: Iterable[Mapping[str, str]]) -> tuple[list[Path], list[Path]]:

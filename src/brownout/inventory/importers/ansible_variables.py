@@ -6,7 +6,7 @@ knows. Passwords are left out and named.
 
 import ipaddress
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -33,6 +33,18 @@ _LISTENS = (
     *("internal_ip", "internal_address", "cluster_ip", "listen_address"),
 )
 _RACKS = ("rack_id", "rack", "zone", "availability_zone", "failure_domain")
+#: In the names of ports at which clients are not served.
+_OTHER_PORTS = frozenset(
+    (
+        *("admin", "bus", "cluster", "exporter", "fabric", "gossip", "heartbeat", "http", "info"),
+        *("jmx", "metrics", "peer", "sentinel", "ssh", "ssl", "storage", "tls"),
+    )
+)
+#: `-J ops@jump:2222`, or `-o ProxyJump=…`: one machine that leads to the others.
+_JUMP = re.compile(
+    r"(?:-J\s*|ProxyJump[=\s]+)(?:([A-Za-z0-9._-]+)@)?([A-Za-z0-9_][A-Za-z0-9._-]*)(?::([0-9]{1,5}))?"
+    r"(?=[\s\"']|$)"
+)
 _TEMPLATE = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*\}\}")
 _HOST_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._:-]*")
 #: Templates may be in templates, and lead round in a circle.
@@ -117,6 +129,7 @@ def machines(host: HostVariables, wanted: Wanted, where: str, problems: list[str
         identity_file=values["identity_file"],
         sudo=values["become"].lower() in ("true", "yes", "1", "on"),
         rack=values["rack"],
+        bastion=_bastion(host),
         notes=(*notes, *notes_of_ports, *_notes(host.values)),
     )
     if len(ports) < 2:
@@ -200,11 +213,24 @@ def _ports(
     words = dict.fromkeys((wanted.database, wanted.server.program, wanted.server.service))
     guesses = [f"{word.replace('-', '_')}_{end}" for word in words for end in ("port", "ports")]
     guesses += [f"{word.replace('-', '_')}_instances" for word in words]
-    for name in guesses:
+    for name in [*guesses, *_alone(host, words)]:
         if ports := _listed(host, name):
             note = f"its port is `{name}`, a guess; --port-from names another variable"
             return ports, [note] if ports != [wanted.server.port] else []
     return [], []
+
+
+def _alone(host: HostVariables, words: Iterable[str]) -> list[str]:
+    """Return the only variable of a database, as `stone_net_port`, that is a port for clients."""
+    beginnings = tuple(f"{word.replace('-', '_')}_" for word in words)
+    names = [
+        name
+        for name in host.values
+        if name.startswith(beginnings)
+        and name.endswith("_port")
+        and not set(name.split("_")) & _OTHER_PORTS
+    ]
+    return names if len(names) == 1 else []
 
 
 def _listed(host: HostVariables, name: str) -> list[int]:
@@ -223,11 +249,22 @@ def _listed(host: HostVariables, name: str) -> list[int]:
     return [int(str(one)) for one in each] if all(map(is_port, each)) else []
 
 
+def _bastion(host: HostVariables) -> dict[str, str | int]:
+    """Return the settings of the one machine that a login leads through; none without it."""
+    match = next(filter(None, (_JUMP.search(host.text(name)) for name in _PROXY)), None)
+    if match is None:
+        return {}
+    user, address, port = match.groups()
+    settings: dict[str, str | int] = {"address": address, **({"user": user} if user else {})}
+    return {**settings, **({"port": int(port)} if port and is_port(port) else {})}
+
+
 def _notes(variables: Mapping[str, Any]) -> Iterator[str]:
     """Yield what was not taken over: what logs in besides a key, and detours."""
     for name in sorted(variables):
         if _SECRET.match(name):
             yield f"`{name}` was not copied: no secret stands in an inventory; give a reference"
     for name in _PROXY:
-        if "Proxy" in str(variables.get(name, "")):
+        text = str(variables.get(name, ""))
+        if ("Proxy" in text or "-J" in text) and not _JUMP.search(text):
             yield f"`{name}` leads through another machine: say so by `bastion` (docs/ssh.md)"

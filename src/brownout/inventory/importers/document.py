@@ -134,6 +134,8 @@ def _node(machine: Machine, kind: Server, usual: int, together: bool) -> Iterato
     if machine.port != 22:
         yield f"      port: {machine.port}"
     yield f"      user: {_quoted(machine.user)}" if machine.user else "      # user: …"
+    if machine.bastion:
+        yield f"      bastion: {_flow(dict(machine.bastion))}"
     yield f"      {_identity(machine.identity_file)}"
     yield f"      sudo: {'true' if machine.sudo else 'false'}" + (
         "" if machine.user == "root" else "            # true unless the login may do it all"

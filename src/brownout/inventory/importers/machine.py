@@ -14,8 +14,8 @@ class Machine:
     `address` is where clients reach its database, `ssh_address` where its sshd listens (empty:
     there as well) and `port` the sshd's. `database_port` is 0 where it is the usual one. `host` are
     the settings of what is not a machine with an sshd, `api` where a node's supervisor listens
-    if that is not as ever. `notes` say in words what could not be
-    taken over, and what was guessed.
+    if that is not as ever, `bastion` those of the machine that the login leads through. `notes` say
+    in words what could not be taken over, and what was guessed.
     """
 
     name: str
@@ -28,6 +28,7 @@ class Machine:
     rack: str = ""
     shard: str = ""
     api: str = ""
+    bastion: Mapping[str, Any] = field(default_factory=dict)
     by_ssh: bool = True
     database_port: int = 0
     host: Mapping[str, Any] = field(default_factory=dict)
