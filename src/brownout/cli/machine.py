@@ -96,13 +96,13 @@ def _grants(name: str, declared: "Cluster", every_run: str) -> Iterator[Finding]
     try:
         cluster = inventory.load(name)
         with closing(adapter_for(cluster)) as adapter:
-            absent = missing(adapter, grants, NAMESPACE)
+            absent = missing(cluster, adapter, grants, NAMESPACE)
     except BrownoutError as error:
         if declared.lab is None:
             yield Finding("privileges", False, error.message, every_run, error.hint)
         return
     for grant in grants if absent is not None else ():
-        privilege, statement = grant.words(user_of(cluster), NAMESPACE)
+        privilege, statement = grant.words(user_of(cluster, grant), NAMESPACE)
         ok = grant not in (absent or ())
         text = ("granted" if ok else "NOT granted") if grant.ask else "not asked; the load tells"
         purpose = every_run if is_general(grant) else f"{', '.join(grant.acts)} on {cluster.name}"

@@ -9,7 +9,7 @@ from brownout.base.pem import pem_problem
 from brownout.base.secret import Secret, SecretUri
 from brownout.base.settings import Address, LocalFile, Settings
 
-__all__ = ["Auth", "Connection", "Tls"]
+__all__ = ["Auth", "Connection", "LoadLogin", "Tls"]
 
 
 class Auth(Settings):
@@ -99,9 +99,21 @@ class Connection(Settings):
     def _says_it_once(self) -> "Connection":
         if self.uri is not None and self.hosts:
             raise ValueError("found uri and hosts, wanted one of them")
-        if self.auth and self.auth.mechanism == "x509" and not self._certificate():
-            raise ValueError("x509 needs tls.certificate_file")
+        if self.auth:
+            self.check_login(self.auth)
         return self
 
-    def _certificate(self) -> bool:
-        return bool(self.uri is not None or (self.tls and self.tls.certificate_file))
+    def check_login(self, auth: Auth, where: str = "") -> None:
+        """Raise `ValueError` where such a login is not possible over this connection."""
+        certified = self.uri is not None or (self.tls and self.tls.certificate_file)
+        if auth.mechanism == "x509" and not certified:
+            raise ValueError(f"{where}x509 needs tls.certificate_file")
+
+
+class LoadLogin(Settings):
+    """What stands under `load`, wherever the load comes from."""
+
+    auth: Annotated[
+        Auth | None,
+        Field(description="who the load is to the database; by default `connection.auth`"),
+    ] = None

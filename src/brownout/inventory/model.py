@@ -30,7 +30,7 @@ from brownout.base.problems import from_validation
 from brownout.base.settings import AbsolutePath, Address, Name, Settings
 from brownout.inventory.atlas import AtlasSpec
 from brownout.inventory.canary import CanarySpec
-from brownout.inventory.connection import Connection
+from brownout.inventory.connection import Connection, LoadLogin
 from brownout.inventory.hours import parse_window
 from brownout.inventory.observation import ObserveSpec
 from brownout.inventory.price import Price
@@ -319,12 +319,23 @@ class Cluster(Settings):
         unknown = sorted(set(self.guards.deny_nodes) - {node.name for node in self.every})
         if self.nodes and unknown:
             raise ValueError(f"guards.deny_nodes: found {', '.join(unknown)}, no node of this file")
+        if isinstance(self.load, LoadLogin) and self.load.auth is not None:
+            self.connection.check_login(self.load.auth, "load.auth: ")
         return self
 
     @property
     def every(self) -> tuple[Node, ...]:
         """The members and, after them, the spares."""
         return (*self.nodes, *self.spares)
+
+    @property
+    def as_the_load(self) -> "Cluster":
+        """The cluster as the load logs in to it: as itself where `load.auth` says nothing."""
+        auth = self.load.auth if isinstance(self.load, LoadLogin) else None
+        if auth is None:
+            return self
+        connection = self.connection.model_copy(update={"auth": auth})
+        return self.model_copy(update={"connection": connection})
 
     def node(self, name: str) -> Node:
         """Return the node called `name`, a spare too; `ConfigurationError` with the known ones."""

@@ -3,6 +3,7 @@
     load: {host: {address: load1.example.com}}                     one load host
     load: {where: ssh, hosts: [{address: …}, {address: …}]}        a generator on each of them
     load: {where: kubernetes, hosts: 4, …}                         as many pods
+    load: {auth: {username: …, password: …}}                       from here, as another user
 
 What each kind needs to be read and driven stands with it; only an inventory that names it needs
 what it needs.
@@ -13,14 +14,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from brownout.base.settings import Settings
+from brownout.inventory.connection import LoadLogin
 from brownout.inventory.model import Cluster
 from brownout.load.place import Here, Place
 
 __all__ = ["LoadFrom", "collect_left", "generators_of", "places_for"]
 
 
-class LoadFrom(Settings):
+class LoadFrom(LoadLogin):
     """The settings under `load` of one kind, which know the places that they name.
 
     A kind is registered under the entry points `brownout.loads`, by what `where` says.

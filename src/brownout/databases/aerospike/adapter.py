@@ -156,7 +156,7 @@ class AerospikeAdapter(ResizingPart):
 
     def load_spec(self) -> dict[str, Any]:
         """Return how the load generator connects: driver, connection with secrets, options."""
-        given = self._cluster.connection
+        given = self._cluster.as_the_load.connection
         hosts = given.hosts or [node.address for node in self._cluster.nodes]
         connection: dict[str, Any] = {"uri": f"aerospike://{','.join(hosts)}"}
         if given.auth is not None and given.auth.password is not None:

@@ -72,7 +72,7 @@ class CouchbaseAdapter(Asking[Link, View]):
 
     def load_spec(self) -> dict[str, Any]:
         """Return how the load generator connects: driver, connection with secrets, options."""
-        return load_spec(self._cluster, "couchbase", self._access)
+        return load_spec(self._cluster, "couchbase", access(self._cluster.as_the_load))
 
     def would_lose(self, nodes: Sequence[Node]) -> list[str]:
         """Return why no node may lose its data: no fault is offered."""

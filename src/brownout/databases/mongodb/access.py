@@ -93,7 +93,8 @@ def access(cluster: Cluster) -> Access:
 def load_spec(cluster: Cluster) -> dict[str, Any]:
     """Return how the load generator connects: driver, connection with secrets, options."""
     options = {"write_concern": "majority", **cluster.connection.options}
-    return {"driver": "mongodb", "connection": access(cluster).generator(), "options": options}
+    connection = access(cluster.as_the_load).generator()
+    return {"driver": "mongodb", "connection": connection, "options": options}
 
 
 def _parts(uri: str) -> tuple[str, str, str, str, str, dict[str, str]]:

@@ -150,7 +150,7 @@ class PostgresqlAdapter(Handover[Link, View]):
 
     def load_spec(self) -> dict[str, Any]:
         """Return how the load generator connects: driver, connection with secrets, options."""
-        return load_spec(self._cluster, "postgresql", self._access)
+        return load_spec(self._cluster, "postgresql", access(self._cluster.as_the_load))
 
     def objections_to_orphan(self, node: Node, of_a_replica: bool) -> list[str]:
         """Return in words why the node's Patroni may not be killed alone; see `milestones`."""

@@ -185,7 +185,8 @@ class RedisAdapter(Resharding):
 
     def load_spec(self) -> dict[str, Any]:
         """Return how the load generator connects: driver, connection with secrets, options."""
-        return load_spec(self._cluster, "redis", self._access)
+        login = by_password(self._cluster.as_the_load, LOGIN)
+        return load_spec(self._cluster, "redis", login)
 
     def would_lose(self, nodes: Sequence[Node]) -> list[str]:
         """Return in words what would be lost if `nodes` lost their data; see `milestones`."""
