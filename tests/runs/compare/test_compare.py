@@ -160,3 +160,19 @@ def test_the_page_draws_every_system_from_its_fault_on(
     browser.get(links[0].get_attribute("href") or "")
     assert pair[0].name in browser.current_url
     assert "impact.json" in browser.page_source
+
+
+def test_systems_of_which_other_roles_were_broken_are_told(home: Path, brownout: Brownout) -> None:
+    for number, role in ((1, "primary"), (2, "secondary"), (3, "secondary")):
+        run = built(home / "runs", number)
+        events = (run / "events.ndjson").read_text().splitlines()
+        lines = [json.loads(line) for line in events]
+        for line in lines:
+            if line.get("name") == "kill_node" and "evidence" in line:
+                line["evidence"]["role"] = role
+        (run / "events.ndjson").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+        assert brownout("analyze", run).code == 0
+    first, *others = sorted((home / "runs").iterdir())
+    pairs = [f"a={first}", *(f"b={each}" for each in others)]
+    notes = json.loads(brownout("compare", *pairs, "--json").out)["notes"]
+    assert "broken: a 1 × primary; b 2 × secondary" in notes

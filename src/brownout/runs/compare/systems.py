@@ -1,11 +1,12 @@
 """Runs sorted into the systems that are compared, and what forbids to compare them. Pure."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from brownout.base.errors import ConfigurationError
-from brownout.measure.subject import differences, load_of
+from brownout.measure.subject import differences, load_of, roles_of
 from brownout.runs.run_set import FinishedRun, Runs, median
 
 __all__ = ["MOST", "System", "mixtures", "remarks", "sort"]
@@ -98,6 +99,9 @@ def remarks(systems: Sequence[System]) -> list[str]:
     ]
     if len({s.driver for s in systems}) > 1:
         notes.append("driver: " + ", ".join(f"{s.name} {s.driver}" for s in systems))
+    roles = {system.name: _roles(system) for system in systems}
+    if len({words for words in roles.values() if words}) > 1:
+        notes.append("broken: " + "; ".join(f"{name} {words}" for name, words in roles.items()))
     first = load_of(systems[0].subject)
     unlike = dict.fromkeys(
         name
@@ -106,6 +110,13 @@ def remarks(systems: Sequence[System]) -> list[str]:
         if name not in _TOLD
     )
     return [*notes, *([f"settings of the load differ: {', '.join(unlike)}"] if unlike else [])]
+
+
+def _roles(system: System) -> str:
+    """`1 × primary, 3 × secondary`: what was broken first; empty where there are no roles."""
+    roles = [next(iter(roles_of(run.impact)), "") for run in system.runs]
+    counts = Counter(role for role in roles if role)
+    return ", ".join(f"{count} × {role}" for role, count in sorted(counts.items()))
 
 
 def _name(run: FinishedRun, others: Runs) -> str:
