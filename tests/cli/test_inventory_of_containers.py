@@ -133,11 +133,17 @@ def test_a_compose_file_becomes_an_inventory_that_is_right(brownout: Brownout, h
     text = Path("shop.yaml").read_text()
     assert SECRET not in text
     assert "Left out: e2 (profile more)" in text
-    told = brownout("inventory", "from-compose", "compose.yaml", "--profile", "more")
+    told = brownout("inventory", "from-compose", ".", "--profile", "more")
     assert [node.address for node in _parsed(told.out).nodes] == [
         "127.0.0.1:2379",
         "127.0.0.1:2380",
     ]
+
+
+def test_a_folder_without_a_compose_file_is_refused(brownout: Brownout, home: Path) -> None:
+    told = brownout("inventory", "from-compose", ".")
+    assert told.code == 64
+    assert "compose.yaml" in told.err
 
 
 @pytest.mark.parametrize("name", ["aerospike", "mongodb"])

@@ -134,7 +134,7 @@ _Engine = Annotated[
 
 @app.command("from-compose", cls=_OfDatabases)
 def from_compose(
-    file: _File,
+    file: Annotated[Path, typer.Argument(help="The Compose file, or the folder that has it.")],
     service: _Service = "",
     database: _Runs = "",
     profile: Annotated[
@@ -151,6 +151,7 @@ def from_compose(
     from brownout.inventory.importers import compose
     from brownout.inventory.importers.containers import Wanted, read
 
+    file = compose.file_in(file)
     project, services, notes = compose.services(file, profile or ())
     of_host = {"engine": engine} if engine else {}
     wanted = Wanted(project, file.name, tuple(filter(None, service.split(","))), database, of_host)

@@ -20,7 +20,7 @@ from brownout.base.variables import variables_in, words
 from brownout.inventory.importers.containers import Contained
 from brownout.inventory.importers.images import Container
 
-__all__ = ["services"]
+__all__ = ["file_in", "services"]
 
 _OVERRIDES = {
     "compose.yaml": ("compose.override.yaml", "compose.override.yml"),
@@ -119,6 +119,16 @@ class _File:
             return _VARIABLE.sub(self._value, word)
         self.notes.append(f"`{name}` has no value here, and is read as empty")
         return ""
+
+
+def file_in(path: Path) -> Path:
+    """Return the Compose file of a folder; the path itself if it is not a folder."""
+    if not path.is_dir():
+        return path
+    files = [path / name for name in _OVERRIDES if (path / name).is_file()]
+    if not files:
+        raise ConfigurationError(f"{path}: has none of {', '.join(_OVERRIDES)}")
+    return files[0]
 
 
 def services(
