@@ -74,6 +74,7 @@ def test_an_index_that_a_wipe_would_leave_is_a_reason_to_refuse(kind: str, tmp_p
     [
         "namespace t {\n storage-engine device {\n filesize 4G\n file /d/t.dat }\n}\n",
         "namespace t { replication-factor 2\n storage-engine device { file /d/t.dat\n }\n}\n",
+        "namespace t {\n storage-engine device{\n file /d/t.dat}\n}\n",
         "namespace t\n{\n storage-engine device\n {\n\tfile\t/d/t.dat # }\n }\n}\n",
     ],
 )

@@ -43,6 +43,7 @@ def test_flags_are_read_in_both_ways(command: tuple[str, ...], found: dict[str, 
     "text",
     [
         "data-dir: /d\nname: n1\nlog-level:\n",
+        "data-dir:\t/d\t# here\nname: n1\n",
         'ETCD_DATA_DIR="/d"\n# ETCD_NAME="x"\nexport ETCD_NAME=n1\nPATH=/bin\n',
     ],
 )

@@ -129,6 +129,8 @@ def test_a_neighbour_whose_directory_is_not_known_is_a_reason_to_refuse(tmp_path
         ("dbpath = /data/n1 # here\nlogpath=/log\n", "/data/n1"),
         ("storage.dbPath: '/data/n 1'\n", "/data/n 1"),
         ("logpath=/log\n", None),
+        ("storage:\t\n  dbPath:\t/data/n1\t# here\n", "/data/n1"),
+        ("storage:\n\tdbPath: /data/n1\n", None),
         ("storage: [", None),
         ("", None),
     ],

@@ -1,9 +1,13 @@
 """What a node's own aerospike.conf says. Pure."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 __all__ = ["Setting", "heartbeat_endpoint", "namespace_setting", "settings"]
+
+#: A brace is a word of its own, also where no space is beside it.
+_WORD = re.compile(r"[{}]|[^\s{}]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +33,7 @@ def settings(text: str) -> Iterator[Setting]:
     words: list[str] = []  # of the line before, or of this one so far
     for line in text.splitlines():
         of_line_before = True
-        for word in line.partition("#")[0].split():
+        for word in _WORD.findall(line.partition("#")[0]):
             if word == "{":
                 contexts.append(" ".join(words))
                 words = []

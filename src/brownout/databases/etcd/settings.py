@@ -16,6 +16,7 @@ from brownout.base.errors import HostError
 from brownout.base.variables import variables_in
 from brownout.databases.places import Unnamed
 from brownout.databases.units import started_by
+from brownout.databases.yaml_text import read_yaml
 from brownout.inventory.model import Node
 from brownout.machine.footprint import Footprint
 from brownout.machine.host import Host
@@ -106,7 +107,7 @@ def in_file(text: str) -> dict[str, str]:
     Raises `HostError` for a manifest whose directories are not those of the machine.
     """
     try:
-        data = yaml.safe_load(text)
+        data = read_yaml(text)
     except yaml.YAMLError:
         data = None
     if isinstance(data, Mapping):

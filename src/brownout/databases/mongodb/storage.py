@@ -14,6 +14,7 @@ from brownout.base.errors import HostError
 from brownout.databases import apart
 from brownout.databases.places import Unnamed, check_storage
 from brownout.databases.units import started_by
+from brownout.databases.yaml_text import read_yaml
 from brownout.inventory.model import Node
 from brownout.machine.footprint import Footprint
 from brownout.machine.host import Host
@@ -105,7 +106,7 @@ def path_in_file(text: str) -> str | None:
     As YAML, with a dot in the name or nested, or as lines of the older `dbpath=/d`.
     """
     try:
-        data = yaml.safe_load(text)
+        data = read_yaml(text)
     except yaml.YAMLError:
         data = None
     if isinstance(data, Mapping):
