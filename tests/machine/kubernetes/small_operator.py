@@ -53,7 +53,7 @@ class SmallOperator:
     """Keeps the instances `shop-1` to `shop-n` of the Cluster `shop` until it is left.
 
     `containers` returns the containers of an instance by its name, `switch` makes one primary in
-    place of another one.
+    place of another one, which is empty where it is gone.
     """
 
     def __init__(
@@ -85,6 +85,7 @@ class SmallOperator:
     def __exit__(self, *_: object) -> None:
         self._ended.set()
         self._thread.join()
+        print("the operator met:", *self.failures[-5:], sep="\n")  # pytest shows it on a failure
 
     def _keep(self) -> None:
         while not self._ended.wait(_POLL_S):
@@ -100,19 +101,28 @@ class SmallOperator:
         for name in self._names:
             if name not in claims:
                 self._make("persistentvolumeclaims", self._claim(name))
-            elif name not in pods and "deletionTimestamp" not in claims[name]["metadata"]:
+            elif name in pods:
+                if not pods[name]["status"].get("podIP"):
+                    break  # the next one is told where this one is
+            elif "deletionTimestamp" not in claims[name]["metadata"]:
                 self._make("pods", self._pod(name))
+                break
         status = (self._objects.find(self.path) or {}).get("status") or {}
         current, target = status.get("currentPrimary"), status.get("targetPrimary")
         if current and target and current != target:
             self._switch(current, target)
+            current = target
+        ready_names = [name for name, pod in pods.items() if _ready(pod)]
+        if status.get("phase") == HEALTHY and current not in ready_names and ready_names:
+            target = ready_names[0]
+            self._switch("", target)
             current = target
         for name, pod in pods.items():
             role = "primary" if name == current else "replica"
             if (pod["metadata"]["labels"]).get("cnpg.io/instanceRole") != role:
                 path = in_namespace(self._namespace, "pods", name)
                 self._objects.merge(path, {"metadata": {"labels": {"cnpg.io/instanceRole": role}}})
-        ready = sum(_ready(pod) for pod in pods.values())
+        ready = len(ready_names)
         phase = (
             HEALTHY if ready == len(self._names) else "Waiting for the instances to become active"
         )

@@ -1,10 +1,12 @@
-"""PostgreSQL under Patroni: a primary and its replicas, and a supervisor of each.
+"""PostgreSQL: a primary and its replicas, under Patroni, or CloudNativePG's operator.
 
 `adapter` joins the parts: `access` (how a member is reached), `link` (one member's Patroni, by its
 REST API), `view` (what one member says of itself), `candidate` (one PostgreSQL, asked by itself
 whether it accepts writes), `milestones` and `choice` (judging those, pure), `settings` and
-`storage` (a member's own configuration, and where it keeps its data). `canary` is psycopg, as an
-application has it, `options` is what a workload may say, `lab` makes clusters of processes here.
+`storage` (a member's own configuration, and where it keeps its data). `adapters` chooses between
+it and `instances`, the adapter of CloudNativePG: `instance` (one of its pods), `sql` (what a server
+says of itself) and `cloudnative` (its resource, pure). `canary` is psycopg, as an application has
+it, `options` is what a workload may say, `lab` makes clusters of processes here.
 """
 
 import shlex
@@ -44,7 +46,7 @@ POSTGRESQL = Database(
     name="postgresql",
     title="PostgreSQL",
     driver="postgresql",
-    adapter="brownout.databases.postgresql.adapter:PostgresqlAdapter",
+    adapter="brownout.databases.postgresql.adapters:postgresql_adapter",
     extra="postgresql",
     canary="brownout.databases.postgresql.canary:PostgresqlCanary",
     options=PostgresqlOptions,

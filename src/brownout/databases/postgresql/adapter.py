@@ -1,11 +1,12 @@
 """The adapter itself: asks every member at once and hands the answers to pure functions."""
 
 import time
-from collections.abc import Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from brownout.base.errors import ClusterError, NoAnswer, Refused, ordering
 from brownout.base.wait import wait_until
@@ -26,7 +27,12 @@ from brownout.inventory.grants import Grant
 from brownout.inventory.model import Cluster, Node
 from brownout.machine.host import Host, Proof, host_for
 
-__all__ = ["PostgresqlAdapter"]
+__all__ = ["PostgresqlAdapter", "PostgresqlMembers"]
+
+
+class _Link(Protocol):
+    def close(self) -> None: ...
+
 
 #: Patroni stops the primary in order, with a checkpoint, and answers when another one leads.
 _SWITCHOVER_S = 120.0
@@ -35,17 +41,21 @@ _POLL_S = 0.02
 _TTL_S = 30.0
 
 
-class PostgresqlAdapter(Handover[Link, View]):
-    """Asks each member's Patroni directly, in parallel, with `connection.timeout_s`."""
+L = TypeVar("L", bound=_Link)
+
+
+class PostgresqlMembers(Handover[L, View]):
+    """A cluster of PostgreSQL, whatever promotes its members: what is asked of the servers."""
 
     TARGETS = choice.TARGETS
     #: Patroni answers from one interpreter, slowly on a busy machine.
     PATIENCE_S = 2.0
 
-    def __init__(self, cluster: Cluster) -> None:
-        self._access, timeout_s = access(cluster), cluster.connection.timeout_s
-        links = {n.name: Link(n, self._access, timeout_s) for n in cluster.nodes}
+    def __init__(
+        self, cluster: Cluster, links: Mapping[str, L], look: Callable[[Node, L], View]
+    ) -> None:
         super().__init__(cluster, links, look, View)
+        self._access = access(cluster)
         self._told: dict[str, View] = {}
         self._places = Places(storage.is_data)
 
@@ -114,31 +124,30 @@ class PostgresqlAdapter(Handover[Link, View]):
         """Return every node, to ask each PostgreSQL by itself whether it accepts writes."""
         return [PostgresqlCandidate(n, self._access, self._timeout_s) for n in self._cluster.nodes]
 
-    def failure_detection(self) -> FailureDetection | None:
-        """Return how long Patroni's leader lock lives (`ttl`); None where no Patroni tells it."""
-        for link in self._links.values():
-            with suppress(ClusterError):
-                return FailureDetection("ttl", float(link.ask("config").get("ttl", _TTL_S)))
-        return None
-
     def missing_grants(self, grants: Sequence[Grant], namespace: str) -> list[Grant]:
-        """Return which of `grants` our login does not have: a role's by the primary's PostgreSQL.
-
-        Each Patroni has a login of its own in its configuration, so all of them are asked.
-        """
+        """Return which of `grants` our login does not have: a role's by the primary's server."""
         return [
             grant
             for grant in grants
             for asked in grant.ask
             if not (
-                self._lets_us_in(asked)
+                self._may_switch()
                 if asked == SWITCHOVER
                 else self._grants(asked.format(namespace=namespace))
             )
         ]
 
-    def _lets_us_in(self, path: str) -> bool:
-        return not any(self._links[node.name].refuses(path) for node in self._cluster.nodes)
+    @abstractmethod
+    def _may_switch(self) -> bool:
+        """Return whether our login may have the primary hand over."""
+
+    @abstractmethod
+    def _switch(self, node: Node, primary: View, target: View) -> None:
+        """Have `target` take over from the primary, and return when it has."""
+
+    @abstractmethod
+    def _configured(self, node: Node, host: Host) -> Path:
+        """Return the data directory by the node's own configuration; `Unnamed` if unknown."""
 
     def _grants(self, question: str) -> bool:
         """Return what the primary's PostgreSQL answers; a login that it refuses raises."""
@@ -173,7 +182,7 @@ class PostgresqlAdapter(Handover[Link, View]):
         living = self._living(node, host)
 
         def configured() -> list[Path]:
-            directory = storage.directory(node, own_settings(node, host))
+            directory = self._configured(node, host)
             return [*storage.linked(host, directory), directory]
 
         answered = None if living is None else [*storage.linked(host, living), living]
@@ -186,7 +195,7 @@ class PostgresqlAdapter(Handover[Link, View]):
             node,
             directories,
             self._cluster.nodes,
-            lambda other, its: [storage.directory(other, own_settings(other, its))],
+            lambda other, its: [self._configured(other, its)],
         )
         return directories
 
@@ -221,6 +230,28 @@ class PostgresqlAdapter(Handover[Link, View]):
                 "see that another member is healthy",
             )
         return successor
+
+
+class PostgresqlAdapter(PostgresqlMembers[Link]):
+    """Asks each member's Patroni directly, in parallel, with `connection.timeout_s`."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        how, timeout_s = access(cluster), cluster.connection.timeout_s
+        super().__init__(cluster, {n.name: Link(n, how, timeout_s) for n in cluster.nodes}, look)
+
+    def failure_detection(self) -> FailureDetection | None:
+        """Return how long Patroni's leader lock lives (`ttl`); None where no Patroni tells it."""
+        for link in self._links.values():
+            with suppress(ClusterError):
+                return FailureDetection("ttl", float(link.ask("config").get("ttl", _TTL_S)))
+        return None
+
+    def _may_switch(self) -> bool:
+        """Each Patroni has a login of its own in its configuration, so all of them are asked."""
+        return not any(self._links[node.name].refuses(SWITCHOVER) for node in self._cluster.nodes)
+
+    def _configured(self, node: Node, host: Host) -> Path:
+        return storage.directory(node, own_settings(node, host))
 
     def _switch(self, node: Node, primary: View, target: View) -> None:
         with ordering(

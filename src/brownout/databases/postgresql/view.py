@@ -1,4 +1,4 @@
-"""What one member's Patroni says of itself and its PostgreSQL, at one moment."""
+"""What one member says of itself at one moment: its Patroni, or where there is none, its server."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -99,7 +99,7 @@ class View(NodeView):
         """What it runs, as `PostgreSQL 18.6, Patroni 4.1.5`; empty if unknown."""
         number, patroni = int(self.status.get("server_version") or 0), self._patroni.get("version")
         server = f"PostgreSQL {number // 10000}.{number % 10000}"
-        return f"{server}, Patroni {patroni}" if number and patroni else ""
+        return (f"{server}, Patroni {patroni}" if patroni else server) if number else ""
 
     @property
     def _patroni(self) -> Mapping[str, Any]:

@@ -161,10 +161,12 @@ def _of(database: str, container: Container, evidence: _Evidence) -> Recognised:
     image = next(iter(fitting), None) or server.images[-1]
     notes = [image.note] if image.note and fitting else []
     if evidence[:3] == (0, 0, 0):
-        told = "its name, variables or ports" if any(evidence) else "--container and --database"
+        evidence_words = (
+            "its name, variables or ports" if any(evidence) else "--container and --database"
+        )
         notes.append(
-            f"{container.seen()} is taken for {database} by {told}; `program` is {image.process} "
-            "as in most images of it: see whether its process is called so"
+            f"{container.seen()} is taken for {database} by {evidence_words}; `program` is "
+            f"{image.process} as in most images of it: see whether its process is called so"
         )
     elif not fitting:
         notes.append(
@@ -293,7 +295,7 @@ def storage(recognised: Recognised) -> dict[str, Any]:
     server = servers()[recognised.database]
     started = started_with(server, one)
     words = started or [server.program, *one.words]
-    found = {name: value for name in server.own_options if (value := option(words, name))}
+    options = {name: value for name in server.own_options if (value := option(words, name))}
     directory = ""
     for variable, target in image.variables.items():
         name, slash, rest = target.partition("/")
@@ -303,15 +305,15 @@ def storage(recognised: Recognised) -> dict[str, Any]:
         if name == "server_directory":
             directory = directory or value
         elif value and "$" not in value:
-            found.setdefault(name, value)
+            options.setdefault(name, value)
     named = (option(words, name) for name in ("--config", "-f", "--config-file"))
     first = next((word for word in started[1:2] if word.startswith("/")), "")  # its first argument
     file = next(filter(None, named), first)
     if not file:
         for name, value in image.options.items():
-            found.setdefault(name, value)
-        file = "" if found else image.config_file
-    kept = [word for pair in found.items() for word in pair]
+            options.setdefault(name, value)
+        file = "" if options else image.config_file
+    kept = [word for pair in options.items() for word in pair]
     directory = directory or image.server_directory
     return {
         **({"server_directory": directory} if directory else {}),

@@ -24,7 +24,7 @@ def objections(
 
     `controller` brings it back; `budgets` are the PodDisruptionBudgets of its namespace. One that
     is `broken` already, as a paused one, need be neither ready nor within a budget. An operator's
-    resource that is not at rest because brownout broke its pods is no reason.
+    resource that is not at rest because brownout broke its pods does not count.
     """
     if pod.deleting:
         yield "it is being deleted" if not pod.held else "it is held stopped by brownout"
