@@ -197,9 +197,14 @@ def test_the_machines_own_network_and_ports_in_variables(file: Write) -> None:
 services:
   n1: {image: bitnami/redis-cluster, network_mode: host, environment: [REDIS_PORT_NUMBER=7001]}
   n2: {image: redis, command: redis-server /etc/r.conf, ports: ["7100:7100", "17100:17100"]}
+  n3: {image: redis, command: [sh, -c, "redis-server --port 7003"], ports: ["8003:7003", "7004:9"]}
 """
     imported, _ = _read(file(text))
-    assert addresses(imported) == {"shop-n1-1": "127.0.0.1:7001", "shop-n2-1": "127.0.0.1:7100"}
+    assert addresses(imported) == {
+        "shop-n1-1": "127.0.0.1:7001",
+        "shop-n2-1": "127.0.0.1:7100",
+        "shop-n3-1": "127.0.0.1:8003",
+    }
     assert any("guess" in note for note in imported.machines[1].notes)
 
 

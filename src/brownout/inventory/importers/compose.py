@@ -291,7 +291,7 @@ def _containers(project: str, name: str, service: Mapping[str, Any]) -> Iterator
 
 def _contained(called: str, name: str, service: Mapping[str, Any], count: int) -> Contained:
     variables = {key: value or "" for key, value in _pairs(service.get("environment"))}
-    published, inner, notes = _ports(_list(service.get("ports")), drawn=count > 1)
+    published, inner = _ports(_list(service.get("ports")), drawn=count > 1)
     volumes = dict(_volumes(_list(service.get("volumes"))))
     address = _fixed(service.get("networks"))
     exposed = [int(one) for one in _texts(service.get("expose")) if one.isdigit()]
@@ -310,8 +310,8 @@ def _contained(called: str, name: str, service: Mapping[str, Any], count: int) -
         only_named=not address,
         on_host=service.get("network_mode") == "host",
         published=published,
+        drawn=tuple(port for port in inner if port not in published),
         volumes=volumes,
-        notes=tuple(notes),
     )
 
 
@@ -326,22 +326,17 @@ def _fixed(networks: Any) -> str:
     return next((str(address) for address in given if address), "")
 
 
-def _ports(listed: Sequence[Any], drawn: bool) -> tuple[dict[int, str], list[int], list[str]]:
-    """Return what is published, all ports of the container, and what the engine draws.
+def _ports(listed: Sequence[Any], drawn: bool) -> tuple[dict[int, str], list[int]]:
+    """Return what is published, and all ports of the container.
 
     Which of several containers of one service gets which port is not known from the file.
     """
-    published, inner, notes = dict[int, str](), list[int](), list[str]()
+    published, inner = dict[int, str](), list[int]()
     for target, outer, host in (one for each in listed for one in _port(each)):
         inner.append(target)
         if outer and not drawn:
             published.setdefault(target, f"{'127.0.0.1' if host in _ANY else host}:{outer}")
-        else:
-            notes.append(
-                f"port {target} is published at one that the engine draws: `brownout inventory "
-                "from-docker` asks for it"
-            )
-    return published, inner, notes
+    return published, inner
 
 
 def _port(one: Any) -> Iterator[tuple[int, int, str]]:

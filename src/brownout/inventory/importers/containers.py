@@ -28,9 +28,10 @@ _BUS = 10_000
 class Contained:
     """A container: what is `said` of what is in it, and its name on the engine.
 
-    `published` are ports of this machine, by its own: `{6379: "127.0.0.1:7001"}`. `address` is
-    its own in a network, or its name there where it is `only_named`. `volumes` are the kinds of
-    what is mounted: `{"/data": "volume"}`, with those of the image if it is `every_volume`.
+    `published` are ports of this machine, by its own: `{6379: "127.0.0.1:7001"}`; `drawn` are
+    those that the engine publishes at ports of its choice. `address` is its own in a network, or
+    its name there where it is `only_named`. `volumes` are the kinds of what is mounted:
+    `{"/data": "volume"}`, with those of the image if it is `every_volume`.
     """
 
     said: Container
@@ -39,6 +40,7 @@ class Contained:
     only_named: bool = False
     on_host: bool = False
     published: Mapping[int, str] = field(default_factory=dict)
+    drawn: tuple[int, ...] = ()
     volumes: Mapping[str, str] = field(default_factory=dict)
     every_volume: bool = False
     notes: tuple[str, ...] = ()
@@ -213,7 +215,12 @@ def _reached(one: Contained, inner: int) -> tuple[str, int]:
 def _doubts(one: Contained, inner: int, api: str, api_port: int) -> Iterator[str]:
     if one.on_host:
         return
-    if inner not in one.published and one.only_named:
+    if inner in one.drawn:
+        yield (
+            f"its port {inner} is published at one that the engine draws: `brownout inventory "
+            "from-docker` asks for it"
+        )
+    elif inner not in one.published and one.only_named:
         yield (
             f"its port {inner} is not published, and its name is known in its network alone: "
             "publish it, or give the address that this machine reaches it at"

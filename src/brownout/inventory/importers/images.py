@@ -378,7 +378,7 @@ def shared(recognised: Recognised) -> dict[str, str]:
 def port(recognised: Recognised) -> int:
     """Return where it listens: by its command, its port for clients, or as ever."""
     container, server = recognised.container, servers()[recognised.database]
-    named = option(container.words, "--port")
+    named = option(started_with(server, container) or container.words, "--port")
     if named.isdigit():
         return int(named)
     if server.port in container.ports or not container.ports:
