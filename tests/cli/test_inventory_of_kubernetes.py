@@ -19,6 +19,7 @@ _CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 _GROUPS = {
     "aerospikeclusters": ("asdb.aerospike.com", "AerospikeCluster"),
     "mongodbcommunity": ("mongodbcommunity.mongodb.com", "MongoDBCommunity"),
+    "perconaservermongodbs": ("psmdb.percona.com", "PerconaServerMongoDB"),
 }
 _MONGOD = ["mongod", "--replSet", "orders", "--dbpath", "/data/db"]
 
@@ -93,6 +94,7 @@ def test_the_pods_of_a_stateful_set_become_an_inventory_that_loads(
             {"options": {"namespace": "carts"}},
         ),
         ("mongodbcommunity/shop", "mongodbcommunity", {"members": 2}, {"replica_set": "shop"}),
+        ("psmdb/shop", "perconaservermongodbs", {"replsets": []}, {}),
     ],
 )
 def test_what_an_operator_made_of_its_resource_is_found_by_its_owner(

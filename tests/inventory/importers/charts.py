@@ -521,7 +521,6 @@ CHARTS = [
             "cnpg.io/podRole": "instance",
         },
         spec={"subdomain": None},
-        notes=["not under Patroni"],
     ),
     Chart(
         "Percona MongoDB",

@@ -103,7 +103,11 @@ def _pod(*containers: dict[str, Any]) -> Chart:
 @pytest.mark.parametrize(
     ("containers", "options", "parts"),
     [
-        ([_bare("main", "golden:1", 27017)], {}, ("only its port", "--container", "--database")),
+        (
+            [_bare("main", "golden:1", 27017)],
+            {},
+            ("golden:1", "--container main --database mongodb"),
+        ),
         ([_bare("main", "golden:1")], {}, ("found 0", "golden:1", "--container", "--database")),
         ([_bare("main", "golden:1")], {"container": "main"}, ("main", "golden:1", "--database")),
         (
@@ -196,3 +200,11 @@ def test_no_value_of_a_variable_reaches_an_error() -> None:
     with pytest.raises(ConfigurationError) as raised:
         _text(_pod({**_bare("main", "golden"), "env": secret}))
     assert "hunter2" not in str(raised.value)
+
+
+def test_a_client_of_a_database_is_not_taken_for_one_by_its_variables() -> None:
+    variables = [{"name": "REDIS_HOST", "value": "shop-redis"}]
+    client = {**_bare("main", "acme/shop:1", 8080), "env": variables}
+    with pytest.raises(ConfigurationError) as raised:
+        _text(_pod(client))
+    assert mentions(str(raised.value), "main", "--container main --database redis")

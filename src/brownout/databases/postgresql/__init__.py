@@ -40,7 +40,10 @@ def _fetch(spec: PostgresqlLab, progress: Callable[[str], None]) -> None:
 #: Percona's operator is made of Crunchy's.
 _OF_CRUNCHY = "postgres-operator.crunchydata.com/cluster"
 _WORDS = ("postgres", "postgresql", "patroni", "repmgr", "cnpg", "pg", "timescaledb", "edb")
-_WITHOUT_PATRONI = "it is not under Patroni; see docs/postgresql.md for what works without it"
+_WITHOUT_PATRONI = (
+    "it is not under Patroni, and brownout does not know what promotes it: in pods only "
+    "CloudNativePG is supported (docs/postgresql.md#cloudnativepg)"
+)
 
 POSTGRESQL = Database(
     name="postgresql",
@@ -92,6 +95,13 @@ POSTGRESQL = Database(
                     "PATRONI_POSTGRESQL_DATA_DIR": "server_directory",
                     "PGDATA": "server_directory",
                 },
+            ),
+            Image(
+                words=_WORDS,
+                marks=("/controller/manager", "cloudnative-pg"),
+                process="postgres",
+                server_directory="/var/lib/postgresql/data/pgdata",
+                variables={"PGDATA": "server_directory"},
             ),
             Image(
                 words=_WORDS,

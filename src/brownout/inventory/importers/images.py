@@ -29,7 +29,9 @@ _BESIDE = frozenset(
         *("monitoring", "operator", "pmm", "pooler", "probe", "proxy", "readiness"),
         *("readinessprobe", "reloader", "repair", "replication", "restic", "restore"),
         *("router", "shell", "sidecar", "sync", "telegraf", "tester", "tool", "tools", "ui"),
-        *("upgrade", "vector", "wait", "web", "webui"),
+        *("upgrade", "vector", "wait", "web", "webui", "util", "utils", "utilities", "coordinator"),
+        *("consumer", "detector", "gateway", "job", "listener", "producer", "publisher", "queue"),
+        *("scheduler", "subscriber", "watcher", "worker"),
     )
 )
 #: What starts something else: its options and the assignments before a program are skipped, too.
@@ -116,7 +118,7 @@ def recognise(
         return _of(database, named[0], best)
     if database and not matches and len(left := [c for c in named if not _is_beside(c)]) == 1:
         return _of(database, left[0], best)
-    if len(matches) == 1 and (best > _PORT_ALONE or database):
+    if len(matches) == 1 and (_is_enough(best) or database):
         return _of(*matches[0], best)
     raise ConfigurationError(_doubt(where, named, matches, container))
 
@@ -124,7 +126,12 @@ def recognise(
 #: Evidence: by command, by the image's own name, by what is before it, by name and variables, port.
 _Evidence = tuple[int, int, int, int, int]
 _NOTHING: _Evidence = (0, 0, 0, 0, 0)
-_PORT_ALONE: _Evidence = (0, 0, 0, 0, 1)
+
+
+def _is_enough(evidence: _Evidence) -> bool:
+    """Whether it tells a database: a client of one has variables of its name as well."""
+    command, image, folder, names, port = evidence
+    return bool(command or image or folder) or names + port > 1
 
 
 def _doubt(
@@ -135,8 +142,8 @@ def _doubt(
     if len(matches) == 1:
         (guess, one) = matches[0]
         return (
-            f"{where}: only its port says that {one.seen()} may be of {guess}; if so, say "
-            f"--container {one.name} --database {guess}"
+            f"{where}: {one.seen()} may be of {guess}, by its name, its variables or its port "
+            f"alone; if it is, say --container {one.name} --database {guess}"
         )
     if len({one.name for _, one in matches}) == 1:
         kinds = " or ".join(sorted({name for name, _ in matches}))
