@@ -133,6 +133,27 @@ def supervisor(where: Path, directory: Path | None, *command: str) -> Node:
     return Node(name="n1", address="127.0.0.1:1", host=host)
 
 
+def test_a_server_without_a_supervisor_resumes_once_and_it_counts(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    spec = ProcessSpec(
+        pid_file=tmp_path / "pid",
+        command=("sleep", "600"),
+        working_directory=data,
+        server_directory=data,
+    )
+    host = host_for(Node(name="n1", address="127.0.0.1:1", host=spec))
+    host.start()
+    try:
+        host.pause()
+        resumed = host.resume()
+        assert not resumed.already
+        assert resumed.evidence["processes_in_server_directory"] == 1
+        assert host.resume().already
+    finally:
+        host.stop("kill")
+
+
 def test_a_supervisor_dies_alone_and_its_server_goes_on(server: Path, tmp_path: Path) -> None:
     node = supervisor(tmp_path, server, "sleep", "602")
     host_for(node).start()

@@ -7,6 +7,7 @@ person's shell in there has a terminal and is left alone.
 The scripts repeat until a look finds nothing that is left, since the server may fork meanwhile.
 """
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,8 @@ from brownout.machine.commands import Completed, Runner, answer, script
 from brownout.machine.host import Proof, Shell
 from brownout.machine.moments import bracket
 
-__all__ = ["FUNCTIONS", "SCRIPTS", "freeze", "joined", "kill", "pids", "pids_of", "servers", "thaw"]
+__all__ = ["FUNCTIONS", "SCRIPTS", "freeze", "joined", "kill", "pids", "pids_of"]
+__all__ += ["resumed", "servers", "thaw"]
 
 _WITHIN_S = 20.0
 _MARK = "brownout-undo-pause-in"
@@ -172,6 +174,17 @@ def joined(proof: Proof, others: Proof) -> Proof:
     began = proof.effective_monotonic - proof.uncertainty_s
     effective = max(proof.effective_monotonic, others.effective_monotonic)
     return Proof(effective, effective - began, {**proof.evidence, **others.evidence})
+
+
+def resumed(proof: Proof, others: Proof, *, was_paused: bool) -> Proof:
+    """Return the proof of a resume of a node's own process after that of its `others`.
+
+    One that works in the directory itself, as a server without a supervisor, resumes with them.
+    """
+    evidence = {**proof.evidence, **others.evidence}
+    if proof.already and was_paused and not others.already:
+        return replace(others, evidence=evidence)
+    return replace(proof, evidence=evidence)
 
 
 def _do(runner: Runner, body: str, act: str, directory: Path, *arguments: object) -> Proof:

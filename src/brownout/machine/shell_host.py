@@ -148,10 +148,13 @@ class ShellHost(ABC):
         """Resume it by SIGCONT."""
         process = self._wanted_alive("resumed")
         others = self._server_directory
-        thawed = server_directory.thaw(self._runner, others).evidence if others else {}
+        thawed = server_directory.thaw(self._runner, others) if others else None
         effect = signals.thaw(self._runner, process)
         signals.check(effect, self._name, "running", "SIGCONT")
-        return effect.proof(process, signal="SIGCONT", **thawed)
+        proof = effect.proof(process, signal="SIGCONT")
+        if thawed is None:
+            return proof
+        return server_directory.resumed(proof, thawed, was_paused=process.paused)
 
     def check_wipe(self, directories: Sequence[Path]) -> None:
         """Ask everything that speaks against emptying `directories`, but whether it runs."""

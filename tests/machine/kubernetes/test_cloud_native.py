@@ -208,12 +208,14 @@ def test_the_operator_switches_over_and_each_server_says_so(
     adapter.close()
 
 
-@pytest.mark.parametrize("experiment", ["node-kill", "node-wipe", "stepdown"])
+@pytest.mark.parametrize("experiment", ["node-kill", "node-pause", "node-wipe", "stepdown"])
 def test_an_experiment_on_instances_is_judged_and_all_of_them_come_back(
     shop: Path, tmp_path: Path, experiment: str
 ) -> None:
     environment = {"BROWNOUT_CLUSTER": str(shop), "BROWNOUT_STATE": str(tmp_path / "state")}
-    options = ("--var", "target=secondary") if experiment == "node-wipe" else ()
+    # A primary that hangs is fenced by CloudNativePG's manager, which this one's does not do.
+    of_replica = experiment in ("node-pause", "node-wipe")
+    options = ("--var", "target=secondary") if of_replica else ()
     quick = chaos.quick(chaos.load(experiment), chaos.LEAST_BASELINE_S)
     ran = chaos.run(quick, tmp_path, *options, env=environment)
     assert ran.impact["verdict"] in ("pass", "fail"), ran.output

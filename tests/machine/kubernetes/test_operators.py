@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 from tests.control_plane import ControlPlane, awaited
 from tests.machine.kubernetes.conftest import DATA, await_ready, release
+from tests.machine.kubernetes.roles import account
 from tests.machine.kubernetes.small_operator import SmallOperator, define
 
-from brownout.base.errors import Refused
+from brownout.base.errors import ClusterError, Refused
+from brownout.databases.postgresql.instance import Resource
 from brownout.inventory.model import Node
 from brownout.kubernetes.access import Access
 from brownout.kubernetes.objects import Objects, in_namespace
@@ -132,3 +134,30 @@ def test_a_cluster_at_work_is_left_alone_unless_brownout_holds_an_instance(
     awaited(lambda: not _at_rest(objects, operator), "the operator misses an instance")
     other.would("kill")  # the missing one is brownout's own doing
     instance.start()
+
+
+def test_a_switchover_needs_a_role_of_its_own_and_is_written_as_the_plug_in_does(
+    control_plane: ControlPlane, objects: Objects, namespace: str, operator: SmallOperator
+) -> None:
+    def as_account(*manifests: str) -> Resource:
+        kubeconfig = account(control_plane, objects, namespace, *manifests)
+        return Resource(
+            KubernetesSpec(
+                kubeconfig=kubeconfig,
+                namespace=namespace,
+                pod="shop-1",
+                container="postgres",
+                program="postgres",
+            )
+        )
+
+    looking, switching = as_account("look"), as_account("look", "switchover")
+    assert (looking.may_promote(), switching.may_promote()) == (False, True)
+    assert looking.read()["status"]["currentPrimary"] == "shop-1"
+    with pytest.raises(ClusterError, match=r"403 Forbidden.*clusters/status.*rbac"):
+        looking.promote("shop-2", "2026-11-27T10:00:00.000000Z")
+    switching.promote("shop-2", "2026-11-27T10:00:00.000000Z")
+    awaited(lambda: switching.role_of("shop-2") == "primary", "the operator makes it the primary")
+    status = switching.read()["status"]
+    assert status["targetPrimaryTimestamp"] == "2026-11-27T10:00:00.000000Z"
+    assert looking.role_of("shop-1") == "replica"

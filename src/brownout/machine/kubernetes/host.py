@@ -130,10 +130,13 @@ class KubernetesHost:
                 )
             others = self._spec.server_directory
             runner = self._runner()
-            thawed = server_directory.thaw(runner, others).evidence if others else {}
+            thawed = server_directory.thaw(runner, others) if others else None
             effect = signals.thaw(runner, located.process)
         signals.check(effect, self._name, "running", "SIGCONT")
-        return self._proof(located, effect, **thawed)
+        proof = self._proof(located, effect)
+        if thawed is None:
+            return proof
+        return server_directory.resumed(proof, thawed, was_paused=located.process.paused)
 
     def start(self) -> Proof:
         """Release a held pod, and wait until its controller's new one runs the database."""

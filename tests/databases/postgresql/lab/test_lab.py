@@ -14,10 +14,12 @@ from tests.wording import naming
 from brownout.base.errors import ClusterError, NoAnswer, Refused
 from brownout.databases.adapter import adapter_for
 from brownout.databases.milestones import still_unmet
-from brownout.databases.postgresql.access import Access
+from brownout.databases.postgresql import sql
+from brownout.databases.postgresql.access import Access, access
 from brownout.databases.postgresql.adapter import PostgresqlAdapter
 from brownout.databases.postgresql.lab import store
 from brownout.databases.postgresql.link import CommandFailed, Link
+from brownout.databases.postgresql.view import View
 from brownout.infra import lab
 from brownout.inventory import labs
 from brownout.inventory.model import Cluster, ProcessSpec
@@ -237,6 +239,15 @@ def test_a_synchronous_lab_has_a_replica_that_commits_wait_for(
             lambda: "sync" in adapter.evidence(primary).get("streaming", {}).values(),
             "commits wait for a replica",
         )
+        for node in cluster.nodes:  # each server says of itself what its Patroni says
+            view = View(node.name, node.address, sql.status(node, access(cluster), 10.0))
+            of_patroni = adapter.evidence(node)
+            said_alike = ("state", "role", "timeline", *(["streaming"] if node == primary else []))
+            own = view.evidence()
+            assert {name: own[name] for name in said_alike} == {
+                name: of_patroni[name] for name in said_alike
+            }
+            assert view.engine in adapter.engine()
 
 
 @pytest.mark.matrix
