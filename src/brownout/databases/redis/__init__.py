@@ -15,8 +15,8 @@ from brownout.inventory.database import Database, Image, LabKind, Operator, Serv
 __all__ = ["REDIS"]
 
 _ALONE = (
-    "this chart makes one primary with replicas (or Sentinel), which is not Redis Cluster; see "
-    "docs/redis.md for what works on it"
+    "this chart makes one primary with replicas (or Sentinel), which is not Redis Cluster; "
+    "brownout needs Redis Cluster, as redis-cluster and valkey-cluster make it"
 )
 
 REDIS = Database(

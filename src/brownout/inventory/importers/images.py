@@ -187,15 +187,15 @@ def _evidence(server: Server, one: Container, *, named: bool) -> _Evidence:
     """Return how much speaks for `server`, the strongest first."""
     words = {word for image in server.images for word in image.words}
     *before, own = _folders(one.image)
-    variables = sum(
+    variables = any(
         any(name.lower().startswith(f"{word}_") for word in words) for name in one.variables
     )
-    beside = _parts(own) & _BESIDE and not named
+    beside = bool(_parts(own) & _BESIDE) and not named
     return (
-        2 * bool(started_with(server, one)),
-        0 if beside else bool(_match(words, own)),
-        0 if beside else any(_match(words, each) for each in before),
-        bool(_match(words, one.name)) + bool(variables),
+        int(bool(started_with(server, one))),
+        int(not beside and _match(words, own)),
+        int(not beside and any(_match(words, each) for each in before)),
+        int(_match(words, one.name)) + int(variables),
         int(server.port in one.ports),
     )
 
@@ -306,13 +306,13 @@ def storage(recognised: Recognised) -> dict[str, Any]:
     directory = ""
     for variable, target in image.variables.items():
         name, slash, rest = target.partition("/")
-        value = (
-            one.variables.get(variable, "") + slash + rest if one.variables.get(variable) else ""
-        )
+        value = one.variables.get(variable, "")
+        if not value or "$" in value:
+            continue
         if name == "server_directory":
-            directory = directory or value
-        elif value and "$" not in value:
-            options.setdefault(name, value)
+            directory = directory or value + slash + rest
+        else:
+            options.setdefault(name, value + slash + rest)
     named = (option(words, name) for name in ("--config", "-f", "--config-file"))
     first = next((word for word in started[1:2] if word.startswith("/")), "")  # its first argument
     file = next(filter(None, named), first)
