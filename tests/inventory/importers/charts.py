@@ -577,6 +577,7 @@ CHARTS = [
             "config_file": "/data/automation-mongod.conf",
         },
         27017,
+        notes=["on a volume of data"],
     ),
     Chart(
         "k8ssandra / cass-operator",

@@ -203,10 +203,16 @@ def _notes(member: _Member, wanted: Wanted, storage: Mapping[str, Any]) -> Itera
     if not storage.keys() - {"claims"}:
         yield "where it keeps its data is not known: `command`, `config_file`"
     file = str(storage.get("config_file", ""))
-    if file and not _lasts(pod, recognised.container.name, file):
+    volume = _volume_of(pod, recognised.container.name, file)
+    if volume and not any(kind in volume for kind in _LASTING):
         yield (
             f"{file} is not on a volume that outlives the pod: such a node can be broken, but a "
             "wipe of it is refused"
+        )
+    if "persistentVolumeClaim" in volume:
+        yield (
+            f"{file} is on a volume of data, and a wipe that would empty it as well is refused: "
+            "then name the data directory by `command` instead"
         )
     if _controller(pod).get("kind") == "Node":
         yield (
@@ -222,19 +228,19 @@ def _notes(member: _Member, wanted: Wanted, storage: Mapping[str, Any]) -> Itera
         )
 
 
-def _lasts(pod: Object, container: str, file: str) -> bool:
-    """Whether a file is in the image, or on a volume that is there without the pod."""
+def _volume_of(pod: Object, container: str, file: str) -> Object:
+    """Return the volume that a file is on; empty where it is in the image, or there is no file."""
     one = next(each for each in pod["spec"]["containers"] if each["name"] == container)
     mounts = [
         mount
         for mount in one.get("volumeMounts") or []
         if f"{file}/".startswith(f"{str(mount['mountPath']).rstrip('/')}/")
     ]
-    if not mounts:
-        return True
+    if not mounts or not file:
+        return {}
     name = max(mounts, key=lambda mount: len(str(mount["mountPath"])))["name"]
-    volumes = [each for each in pod["spec"].get("volumes") or [] if each["name"] == name]
-    return any(kind in volume for volume in volumes for kind in _LASTING)
+    volumes: Sequence[Object] = pod["spec"].get("volumes") or []
+    return next((each for each in volumes if each["name"] == name), {})
 
 
 def _rack(of: str, labels: Mapping[str, str]) -> str:
