@@ -49,6 +49,7 @@ ALLOWED = {
     "src/brownout/runs/history/": "where the history may be",
     "src/brownout/base/usual.py": "what is taken where nothing is said",
     "src/brownout/inventory/importers/aerolab.py": "of one vendor's tool",
+    "infra/clients/": "programs for one database each, which nothing imports",
     "src/brownout/run/foreign/": "tools that have a database's name",
     # Atlas runs MongoDB and nothing else.
     "src/brownout/atlas/": "Atlas",

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"brownout/loadgen/client"
 	"brownout/loadgen/driver"
 	"brownout/loadgen/engine"
 	"brownout/loadgen/metrics"
@@ -60,7 +61,7 @@ func (s *Session) connect(ctx context.Context, wanted *spec.Spec) error {
 	if err != nil {
 		return err
 	}
-	d := vote.Wrap(plain, wanted)
+	d := client.Wrap(vote.Wrap(plain, wanted), wanted)
 	if err := d.Open(ctx, wanted.DriverConfig()); err != nil {
 		d.Close()
 		return err

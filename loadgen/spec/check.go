@@ -97,7 +97,20 @@ func (s *Stream) check(p *Problems, data Data) {
 	p.add(len(s.Kinds()) > 0, "%s`mix` has no operation with a share", where)
 	p.add(s.Mix["vote"] == 0 || s.Vote != nil, "%s`mix` has votes, but there is no `vote`", where)
 	s.checkKeySpace(p, where, data)
+	s.checkClient(p, where)
 	s.checkModel(p, where)
+}
+
+// checkClient wants of a stream with a client what a client can do.
+func (s *Stream) checkClient(p *Problems, where string) {
+	if s.Client == nil {
+		return
+	}
+	p.add(len(s.Client.Command) > 0, "%s`client.command` is empty (wanted a program and its arguments)", where)
+	p.add(s.Verified && !s.Modelled(), "%sit has a `client` (wanted `verified` and a `mix`)", where)
+	for name := range s.Mix {
+		p.add(name == "read" || name == "update", "%s`mix` has %s (wanted read and update: a client does these)", where, name)
+	}
 }
 
 // checkKeySpace wants keys to choose from, of which verified ones are there from the start.

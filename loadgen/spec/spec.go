@@ -68,6 +68,13 @@ type Stream struct {
 	Vote        *Vote              `json:"vote"`        // in place of a mix: votes
 	Play        *Play              `json:"play"`        // players of games
 	Reader      *Reader            `json:"reader"`      // who reads them
+	Client      *Client            `json:"client"`      // what does its operations; nil: the driver
+}
+
+// Client is a program of the user's, and what it alone understands.
+type Client struct {
+	Command []string       `json:"command"`
+	Options map[string]any `json:"options"`
 }
 
 // Play is a stream of players of games.

@@ -92,6 +92,15 @@ func TestBadInputIsRefusedWithItsReason(t *testing.T) {
 		"verified insert":   {func(o map[string]any) { stream(o, 1)["mix"] = map[string]any{"insert": 1} }, "cannot insert"},
 		"no ledger keys":    {func(o map[string]any) { stream(o, 1)["ledger_keys"] = 0 }, "wanted 1 to"},
 		"no batch":          {func(o map[string]any) { stream(o, 0)["batch_keys"] = -1 }, "`batch_keys` is -1 (wanted 1 to"},
+		"client of plain data": {func(o map[string]any) {
+			stream(o, 0)["client"] = map[string]any{"command": []any{"x"}}
+		}, "wanted `verified` and a `mix`"},
+		"client without a program": {func(o map[string]any) {
+			stream(o, 1)["client"] = map[string]any{}
+		}, "`client.command` is empty"},
+		"client that increments": {func(o map[string]any) {
+			stream(o, 1)["client"], stream(o, 1)["mix"] = map[string]any{"command": []any{"x"}}, map[string]any{"increment": 1}
+		}, "wanted read and update"},
 		"bad theta": {func(o map[string]any) {
 			stream(o, 0)["keys"] = map[string]any{"distribution": "zipf", "theta": -1}
 		}, "`keys.theta` is -1"},

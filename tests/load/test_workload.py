@@ -247,6 +247,18 @@ def test_an_sla_that_cannot_be_judged_is_refused(sla: Any, wanted: str) -> None:
             "streams[0].mix: a verified stream without writes, wanted update, operate or increment",
         ),
         (
+            stream(client={"command": ["./client"]}),
+            "streams[0].client: found without verified: true and a mix, wanted both",
+        ),
+        (
+            stream(verified=True, ledger_keys=9, client={"command": []}),
+            "streams[0].client.command: found",
+        ),
+        (
+            stream(verified=True, ledger_keys=9, mix={"increment": 1}, client={"command": ["x"]}),
+            "streams[0].mix: found increment; a client does read and update",
+        ),
+        (
             {**stream(verified=True, ledger_keys=9), "data": {"load": False}},
             "data.load: found false; a verified stream's keys have to be loaded",
         ),

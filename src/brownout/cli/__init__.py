@@ -20,6 +20,7 @@ from brownout.cli import (
     calibrate,
     capacity,
     catalogue,
+    client,
     compare,
     doctor,
     evidence,
@@ -92,6 +93,7 @@ app.add_typer(inventories.app, name="inventory", rich_help_panel=MAKE)
 app.command("adopt", rich_help_panel=MAKE)(experiment_files.adopt)
 app.command("check", rich_help_panel=MAKE)(experiment_files.check)
 app.command("schema", rich_help_panel=MAKE)(experiment_files.schema)
+app.add_typer(client.app, name="client", rich_help_panel=MAKE)
 app.command("doctor", rich_help_panel=MACHINE)(doctor.doctor)
 app.command("sudoers", rich_help_panel=MACHINE)(sudoers.sudoers)
 app.add_typer(observe.app, name="observe", rich_help_panel=LOOK)

@@ -193,6 +193,18 @@ def repeated(parts: "Sequence[DataSet | Stream]", setting: str) -> Iterator[Prob
             seen.add(part.name)
 
 
+class Client(Settings):
+    """A program that does a stream's operations in place of the driver (docs/client.md)."""
+
+    command: Annotated[
+        tuple[str, ...],
+        Field(strict=False, min_length=1, description="the program and its arguments"),
+    ]
+    options: dict[str, Any] = Field(
+        default_factory=dict, description="what the program alone understands"
+    )
+
+
 class Stream(Settings):
     """One kind of traffic: what it does, on which keys, how fast, and how long it waits."""
 
@@ -213,6 +225,9 @@ class Stream(Settings):
     vote: Annotated[Vote | None, Field(description="votes, in place of a mix")] = None
     play: Annotated[Play | None, Field(description="players of games, in place of a mix")] = None
     reader: Annotated[Reader | None, Field(description="who reads these, in place of a mix")] = None
+    client: Annotated[
+        Client | None, Field(description="does its operations in place of the driver")
+    ] = None
     rate: Annotated[
         float, Field(gt=0, le=MOST_PER_S, description="open loop: operations per second")
     ] = 0.0
@@ -302,6 +317,17 @@ class Stream(Settings):
             yield Problem(("ledger_keys",), "found beside a model, from which the keys follow")
         if not stated and self.verified and not self.models:
             yield Problem(("ledger_keys",), "missing; a verified stream says how many keys it has")
+
+    @check
+    def _client(self) -> Iterator[Problem]:
+        """A client reads and writes verified keys, and does nothing else."""
+        if self.client is None:
+            return
+        if not self.verified or self.models:
+            yield Problem(("client",), "found without verified: true and a mix, wanted both")
+        if others := sorted(set(self.mix) - {"read", "update"}):
+            text = f"found {', '.join(others)}; a client does read and update"
+            yield Problem(("mix",), text)
 
     @check
     def _verified_mix(self) -> Iterator[Problem]:

@@ -1,0 +1,64 @@
+"""A client for a stream on PostgreSQL, by psycopg and its pool: the protocol of docs/client.md."""
+
+import asyncio
+import json
+import sys
+from urllib.parse import urlsplit
+
+from psycopg import Error
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
+
+TABLE = "brownout_client"
+COLUMNS = "(key text PRIMARY KEY, writer text, sequence bigint, value text)"
+MAKE = f"INSERT INTO {TABLE} VALUES (%(key)s, %(writer)s, %(sequence)s, %(value)s) ON CONFLICT"
+SET = "SET writer = %(writer)s, sequence = %(sequence)s, value = %(value)s"
+KNOWN = "key = %(key)s AND writer = %(writer)s AND sequence BETWEEN %(first)s AND %(last)s"
+WRITES = {
+    "any": f"{MAKE} (key) DO UPDATE {SET}",
+    "missing": f"{MAKE} DO NOTHING",
+    "first": f"UPDATE {TABLE} {SET} WHERE {KNOWN}",
+}
+
+
+async def work(pool, r):
+    async with pool.connection(timeout=r["deadline_ms"] / 1000) as connection:
+        r["sent"] = True
+        if r["do"] == "write":
+            expect = r.get("expect") or {"any": True}
+            done = await connection.execute(WRITES[next(iter(expect))], {**r, **expect})
+            if done.rowcount:
+                return {"end": "ok"}
+        read = await connection.execute(f"SELECT value FROM {TABLE} WHERE key = %(key)s", r)
+        row = await read.fetchone()
+        return {"end": "ok" if r["do"] == "read" else "refused", "value": row[0] if row else None}
+
+
+async def do(pool, r):
+    task = asyncio.create_task(work(pool, r))
+    if not (await asyncio.wait({task}, timeout=r["deadline_ms"] / 1000))[0]:
+        task.cancel()  # not awaited: psycopg would wait for the server that hangs
+        answer = {"end": "in_doubt" if r.get("sent") else "failed", "cause": "client-timeout-total"}
+    elif isinstance(error := task.exception(), Error) and not isinstance(error, PoolTimeout):
+        # Without a code the connection broke, and what was sent may be done.
+        end = "in_doubt" if (error.sqlstate or "57")[:2] in ("57", "08") else "failed"
+        answer = {"end": end, "code": error.sqlstate or type(error).__name__}
+    else:
+        answer = {"end": "failed", "cause": "pool-exhausted"} if error else task.result()
+    print(json.dumps({"id": r["id"], **answer}), flush=True)
+
+
+async def main():
+    opening = json.loads(sys.stdin.readline())
+    at, options = opening["connection"], opening.get("options") or {}
+    login = {"user": at["username"], "password": at["password"], "autocommit": True}
+    where = f"postgresql://{urlsplit(at['uri']).netloc}/postgres?target_session_attrs=read-write"
+    pool = AsyncConnectionPool(where, kwargs=login, open=False, **options)
+    async with pool, asyncio.TaskGroup() as tasks:
+        async with pool.connection() as connection:
+            await connection.execute(f"CREATE TABLE IF NOT EXISTS {TABLE} {COLUMNS}")
+        print(json.dumps({"opened": "psycopg", "settings": options}), flush=True)
+        while (line := await asyncio.to_thread(sys.stdin.readline)) and '"close"' not in line:
+            tasks.create_task(do(pool, json.loads(line)))
+
+
+asyncio.run(main())

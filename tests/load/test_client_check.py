@@ -1,0 +1,135 @@
+"""`brownout client check` tells a client that keeps the rules from one that breaks one of them."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from brownout.load.client_check import Conversation, Rule, check, check_hanging, ended
+
+REFERENCE = Path(__file__).parents[2] / "infra" / "clients" / "reference"
+CONNECTION = {"uri": "x://a:1", "username": "", "password": "", "tls": None}
+
+
+def broken(command: list[str]) -> dict[str, str]:
+    """The rules that a client breaks, with what is said of them."""
+    with Conversation(command, CONNECTION, {}) as client:
+        return {rule.name: rule.problem for rule in check(client) if rule.problem}
+
+
+@pytest.mark.parametrize("language", ["python", "node", "go"])
+def test_the_reference_clients_keep_every_rule(language: str, tmp_path: Path) -> None:
+    commands = {
+        "python": [sys.executable, str(REFERENCE / "reference.py")],
+        "node": ["node", str(REFERENCE / "reference.mjs")],
+        "go": [str(tmp_path / "reference")],
+    }
+    program = "go" if language == "go" else commands[language][0]
+    if shutil.which(program) is None:
+        pytest.skip(f"NOT TESTED: the reference client in {language}: there is no {program}")
+    if language == "go":
+        built = ["go", "build", "-o", commands["go"][0], str(REFERENCE / "reference.go")]
+        subprocess.run(built, check=True, cwd=tmp_path)
+    assert broken(commands[language]) == {}
+
+
+#: What is changed in the reference client, and the rule that it breaks then.
+SPOILT = {
+    "a line beside the protocol": (
+        "import json\nimport sys\n",
+        "import json\nimport sys\nprint('hello')\n",
+        "it says nothing else on stdout",
+    ),
+    "no condition": (
+        "if not fits:",
+        "if False:",
+        "a write that expects another sequence is refused",
+    ),
+    "other writers": (
+        'record[0] == request["writer"]',
+        "True",
+        "a write of another writer is refused",
+    ),
+    "the first answers only": (
+        "    print(json.dumps(answer), flush=True)",
+        "    if request.get('id', 0) < 100:\n        print(json.dumps(answer), flush=True)",
+        "many requests at once have an answer each",
+    ),
+    "another id": (
+        '{"id": request["id"], **',
+        '{"id": request["id"] // 2 + 900, **',
+        "a key that was never written is null",
+    ),
+    "a lost value": (
+        'request["value"]\n',
+        '"garbled"\n',
+        "what was written is read back",
+    ),
+    "no end": (
+        "        break\n",
+        "        import time; time.sleep(60)\n",
+        "it ends when it is told to",
+    ),
+    "an error": (
+        '{"opened": "reference in Python", "settings": {}}',
+        '{"error": "no such table"}',
+        "it opens",
+    ),
+}
+
+
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing here waits for a database."""
+    for name, seconds in (("LATE_S", 0.3), ("CLOSE_S", 1.0), ("DEADLINE_MS", 200)):
+        monkeypatch.setattr(f"brownout.load.client_check.{name}", seconds)
+
+
+@pytest.mark.usefixtures("hasty")
+@pytest.mark.parametrize("what", SPOILT)
+def test_a_client_that_breaks_a_rule_is_told_which(what: str, tmp_path: Path) -> None:
+    text = (REFERENCE / "reference.py").read_text()
+    old, new, rule = SPOILT[what]
+    assert text.count(old) == 1
+    program = tmp_path / "client.py"
+    program.write_text(text.replace(old, new))
+    assert rule in broken([sys.executable, str(program)])
+
+
+HANGING = """
+import json, sys, time, pathlib
+flag, end = pathlib.Path(sys.argv[1]), sys.argv[2]
+for line in sys.stdin:
+    r = json.loads(line)
+    if r["do"] == "close":
+        break
+    a = {"opened": "x"} if r["do"] == "open" else {"id": r["id"], "end": "ok", "value": None}
+    if flag.exists() and r["do"] != "open":
+        time.sleep(r["deadline_ms"] / 1000)
+        a["end"] = end
+    print(json.dumps(a), flush=True)
+"""
+
+
+@pytest.mark.usefixtures("hasty")
+@pytest.mark.parametrize(("end", "problem"), [("in_doubt", ""), ("failed", "found failed, wanted")])
+def test_a_write_whose_server_hangs_has_to_be_in_doubt(
+    end: str, problem: str, tmp_path: Path
+) -> None:
+    program, flag = tmp_path / "client.py", tmp_path / "hangs"
+    program.write_text(HANGING)
+    with Conversation([sys.executable, str(program), str(flag), end], CONNECTION, {}) as client:
+        assert client.opened() == ""
+        rules: list[Rule] = list(check_hanging(client, flag.touch, flag.unlink))
+        rules += ended(client)
+    assert rules[0].problem.startswith(problem)
+    assert bool(rules[0].problem) == bool(problem)
+    assert [rule.problem for rule in rules[1:]] == [""] * 4
+
+
+def test_a_program_that_cannot_be_opened_breaks_the_first_rule() -> None:
+    rules = broken([sys.executable, "-c", "pass"])
+    assert list(rules) == ["it opens"]
+    assert "or the client ended" in rules["it opens"]

@@ -1,0 +1,53 @@
+"""A stream whose operations a program of the user's does, on a real cluster that fails over."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from tests import chaos_runner as chaos
+from tests.cli.conftest import Brownout, brownout, home
+
+__all__ = ["brownout", "home"]
+
+CLIENT = Path(__file__).parents[2] / "infra" / "clients" / "postgresql.py"
+WORKLOAD = {
+    "data": {"keys": 500, "value_bytes": 100},
+    "streams": [
+        {"name": "lookups", "mix": {"read": 80, "update": 20}, "rate": 100, "deadline_s": 1},
+        {
+            "name": "orders", "mix": {"read": 50, "update": 50}, "rate": 100, "deadline_s": 1,
+            "verified": True, "ledger_keys": 200,
+            "client": {"command": [sys.executable, str(CLIENT)], "options": {"max_size": 10}},
+        },
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.matrix
+@pytest.mark.timeout(400)
+def test_the_clients_own_recovery_and_ledger_are_measured_beside_the_drivers(
+    tmp_path: Path,
+) -> None:
+    workload = tmp_path / "own.yaml"
+    workload.write_text(json.dumps(WORKLOAD))
+    ran = chaos.run_as_shipped(
+        "node-kill", tmp_path, "lab-postgresql", "--var", f"workload={workload}"
+    )
+    ran.check_proven()
+    (fault,) = ran.impact["faults"]
+    assert ran.impact["ledger"]["state"] == "clean", ran.output
+    assert ran.impact["ledger"]["acknowledged"] > 500
+    assert "client orders read" in fault["longest_blackout_by_lane"]
+    assert fault["scopes"]["orders"]["longest_blackout"] > 0
+    assert ran.directory is not None
+    clients = json.loads((ran.directory / "generator.json").read_text())["driver_settings"]
+    assert clients["clients"]["orders"]["name"] == "psycopg"
+
+
+@pytest.mark.matrix
+@pytest.mark.timeout(300)
+def test_the_client_for_postgresql_keeps_every_rule_on_a_real_cluster(brownout: Brownout) -> None:
+    said = brownout("client", "check", "--cluster", "lab-postgresql", "--", sys.executable, CLIENT)
+    assert said.code == 0, said.out + said.err
+    assert "✓ a write whose server hangs is in doubt" in said.out
