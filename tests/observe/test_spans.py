@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from tests import chaos_runner as chaos
 from tests.run_builder import RunScript, build_run
 from tests.wording import naming
 
 from brownout.base.errors import ClusterError, ConfigurationError
+from brownout.inventory.model import Cluster
 from brownout.judge.analysis import analyze
 from brownout.observe import spans
 from brownout.run.directory import RunDirectory
@@ -162,3 +164,17 @@ def test_a_receiver_that_refuses_and_a_protocol_that_we_do_not_speak_are_said(
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")
     with pytest.raises(ConfigurationError, match=naming("'grpc'", "'http/protobuf'")):
         sent(tmp_path / "b", outage_s=2.9)
+
+
+@pytest.mark.live
+@pytest.mark.matrix
+def test_a_real_run_sends_its_trace_when_it_has_ended(
+    receiver: Receiver, lab_etcd: Cluster, tmp_path: Path
+) -> None:
+    ran = chaos.run_quickly("node-kill", tmp_path, lab_etcd.name, downtime_s=2)
+    assert len(receiver.requests) == 1, ran.output
+    assert {"phase: baseline", "phase: method"} <= set(receiver.spans)
+    (fault,) = (span for name, span in receiver.spans.items() if name.startswith("fault: "))
+    assert attributes(fault)["brownout.node"] == ran.impact["faults"][0]["events"][0]["node"]
+    root = receiver.spans[f"node-kill on {lab_etcd.name}"]
+    assert attributes(root)["brownout.verdict"] == ran.impact["verdict"]

@@ -1,6 +1,7 @@
-"""Run the steps of a composite GitHub Action here, as a runner does: bash, outputs, conditions.
+"""Run a GitHub Action's steps or a GitLab job's scripts here, as their runners do.
 
-`uses:` has a stand-in for `actions/upload-artifact` alone; `gh` is a program that keeps comments.
+`uses:` has a stand-in for `actions/upload-artifact` alone; `gh` and `curl` are programs that keep
+comments.
 """
 
 import contextlib
@@ -18,7 +19,7 @@ from typing import Any
 
 from brownout.base.settings_file import load_yaml
 
-__all__ = ["Runner"]
+__all__ = ["GitLabJob", "Runner"]
 
 _EXPRESSION = re.compile(r"\$\{\{\s*(.*?)\s*\}\}")
 #: All that a runner's machine has for the steps; everything else is in the folder of the test.
@@ -46,6 +47,73 @@ else:
 """
 
 
+#: Keeps what is sent to a merge request.
+_CURL = """#!/usr/bin/env python3
+import os, pathlib, sys
+words = sys.argv[1:]
+(body,) = [words[n + 1] for n, word in enumerate(words) if word == "--data-urlencode"]
+name, _, file = body.partition("@")
+kept = pathlib.Path(os.environ["GH_KEPT"])
+(kept / "url").write_text(words[-1])
+(kept / "note.md").write_text(pathlib.Path(file).read_text())
+"""
+
+
+def _furnish(place: Path) -> None:
+    """Make the folders of a machine below `place`, and the few programs that it has."""
+    for name in ("home", "bin", "workspace", "temp", "comments", "artifact"):
+        (place / name).mkdir()
+    for name in _PROGRAMS:
+        if found := shutil.which(name):
+            (place / "bin" / name).symlink_to(found)
+    (place / "bin" / "python3").symlink_to(Path(sys.base_prefix, "bin", "python3"))
+    for name, text in (("gh", _GH), ("curl", _CURL)):
+        (place / "bin" / name).write_text(text)
+        (place / "bin" / name).chmod(0o755)
+
+
+def _bare(place: Path) -> dict[str, str]:
+    """Return the environment of a machine below `place`; only the registries are as here."""
+    passed_on = {k: v for k, v in os.environ.items() if k.startswith(_PASSED_ON)}
+    return {
+        **passed_on,
+        # As on the runners' machines, Go's caches are not empty.
+        "GOCACHE": str(Path.home() / ".cache/go-build"),
+        "GOMODCACHE": str(Path.home() / "go/pkg/mod"),
+        "HOME": str(place / "home"), "PATH": str(place / "bin"), "LANG": "C.UTF-8",
+        "GH_KEPT": str(place / "comments"), "CI": "true",
+    }  # fmt: skip
+
+
+class GitLabJob:
+    """The one job of a component: its scripts in a bare folder, with `inputs` put in."""
+
+    def __init__(self, component: Path, place: Path, inputs: Mapping[str, str]) -> None:
+        header, body = component.read_text().split("\n---\n")
+        usual = load_yaml(header)["spec"]["inputs"]
+        values = {name: str(each.get("default", "")) for name, each in usual.items()} | dict(inputs)
+        filled = re.sub(r"\$\[\[ inputs\.(\w+) \]\]", lambda match: values[match[1]], body)
+        (self.job,) = load_yaml(filled).values()
+        self.place, self.said = place, ""
+        _furnish(place)
+
+    def run(self, variables: Mapping[str, str]) -> int:
+        """Run the script, and after it the other one whatever became of the first."""
+        code = self._shell([*self.job["before_script"], *self.job["script"]], variables)
+        self._shell(self.job["after_script"], variables)
+        return code
+
+    def _shell(self, lines: list[str], variables: Mapping[str, str]) -> int:
+        own = {name: str(value) for name, value in self.job["variables"].items()}
+        done = subprocess.run(
+            ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", "\n".join(lines)],
+            env={**_bare(self.place), **own, **variables}, cwd=self.place / "workspace",
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+        )  # fmt: skip
+        self.said += done.stdout
+        return done.returncode
+
+
 @dataclass
 class Runner:
     """A machine of its own below `place`: HOME, PATH, a workspace and a temporary folder."""
@@ -66,15 +134,7 @@ class Runner:
         self.steps: list[dict[str, Any]] = document["runs"]["steps"]
         usual = {name: str(each.get("default", "")) for name, each in document["inputs"].items()}
         self.inputs = {**usual, **self.inputs}
-        for name in ("home", "bin", "workspace", "temp", "comments", "artifact"):
-            (self.place / name).mkdir()
-        for name in _PROGRAMS:
-            if found := shutil.which(name):
-                (self.place / "bin" / name).symlink_to(found)
-        (self.place / "bin" / "python3").symlink_to(Path(sys.base_prefix, "bin", "python3"))
-        gh = self.place / "bin" / "gh"
-        gh.write_text(_GH)
-        gh.chmod(0o755)
+        _furnish(self.place)
 
     @property
     def temp(self) -> Path:
@@ -142,16 +202,10 @@ class Runner:
                     os.kill(int(path.parent.name), signal.SIGKILL)
 
     def _environment(self, step: Mapping[str, Any], output: Path) -> dict[str, str]:
-        passed_on = {k: v for k, v in os.environ.items() if k.startswith(_PASSED_ON)}
         own = {name: self._text(str(value)) for name, value in step.get("env", {}).items()}
         return {
-            **passed_on,
-            # As on GitHub's machines, Go's caches are not empty.
-            "GOCACHE": str(Path.home() / ".cache/go-build"),
-            "GOMODCACHE": str(Path.home() / "go/pkg/mod"),
-            "HOME": str(self.place / "home"), "PATH": str(self.place / "bin"), "LANG": "C.UTF-8",
-            "GITHUB_OUTPUT": str(output), "GITHUB_STEP_SUMMARY": str(self.place / "summary.md"),
-            "GH_KEPT": str(self.place / "comments"), "CI": "true", **own,
+            **_bare(self.place), "GITHUB_OUTPUT": str(output),
+            "GITHUB_STEP_SUMMARY": str(self.place / "summary.md"), **own,
         }  # fmt: skip
 
     def _upload(self, given: Mapping[str, str]) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.chaos_runner import LOAD
-from tests.infra.ci.steps import Runner
+from tests.infra.ci.steps import GitLabJob, Runner
 from tests.runs.gate.repeated import build_repeats
 from tests.wording import mentions
 
@@ -164,3 +164,29 @@ def test_a_cancelled_action_puts_back_what_it_broke(tmp_path: Path) -> None:
     assert any((e["type"], e["name"]) == ("phase", "put_back") for e in events), runner.said
     state = tmp_path / "home" / ".local" / "state" / "brownout" / "open"
     assert not list(state.glob("*.json"))
+
+
+def test_every_variable_of_the_component_is_a_text_though_an_input_is_empty(tmp_path: Path) -> None:
+    job = GitLabJob(COMPONENT, tmp_path, {"requirement": "brownout"}).job
+    assert {name for name, value in job["variables"].items() if not isinstance(value, str)} == set()
+
+
+@pytest.mark.live
+@pytest.mark.matrix
+def test_the_whole_component_runs_in_a_bare_folder(tmp_path: Path) -> None:
+    given = inputs()
+    job = GitLabJob(COMPONENT, tmp_path, {
+        "cluster": given["cluster"], "times": "1", "set": given["set"].replace("\n", " "),
+        "requirement": f"{ROOT}[{given['extras']}]",
+    })  # fmt: skip
+    merge = {"BROWNOUT_TOKEN": "token", "CI_MERGE_REQUEST_IID": "17", "CI_PROJECT_ID": "4",
+             "CI_API_V4_URL": "https://gitlab.example.com/api/v4"}  # fmt: skip
+    code = job.run(merge)
+    assert code in (0, 1, 2), job.said
+    workspace = tmp_path / "workspace"
+    patterns = [job.job["artifacts"]["reports"]["junit"], *job.job["artifacts"]["paths"]]
+    assert [p for p in patterns if not list(workspace.glob(p))] == [], job.said
+    note = (tmp_path / "comments" / "note.md").read_text()
+    assert note.startswith("### ")
+    url = (tmp_path / "comments" / "url").read_text()
+    assert url == "https://gitlab.example.com/api/v4/projects/4/merge_requests/17/notes"
