@@ -63,7 +63,7 @@ def test_a_resource_of_another_group_is_not_the_operators() -> None:
     pod = api.instance()
     pod["metadata"]["ownerReferences"][0]["apiVersion"] = "cluster.x-k8s.io/v1beta1"
     assert operator_of(pods.read(pod)) is None
-    assert "an operator that brownout knows" in _reasons(pod, None)
+    assert mentions(_reasons(pod, None), "Cluster", "`shop`", "StatefulSet")
 
 
 def test_a_pod_of_a_kubelet_is_refused_as_such() -> None:
