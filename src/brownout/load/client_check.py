@@ -222,11 +222,11 @@ def _is(answer: Answer, end: str, value: str | None = None, read: bool = True) -
     if not answer:
         return "no answer came"
     wanted: dict[str, Any] = {"end": end} | ({"value": value} if read else {})
-    found = {name: answer.get(name) for name in wanted}
-    if found == wanted:
+    given = {name: answer.get(name) for name in wanted}
+    if given == wanted:
         return ""
     more = {name: answer[name] for name in ("cause", "code") if answer.get(name)}
-    return f"found {json.dumps(found | more)}, wanted {json.dumps(wanted)}"
+    return f"found {json.dumps(given | more)}, wanted {json.dumps(wanted)}"
 
 
 def _together(client: Conversation, key: str) -> str:
