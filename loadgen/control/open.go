@@ -15,6 +15,7 @@ import (
 	"brownout/loadgen/record"
 	"brownout/loadgen/spec"
 	"brownout/loadgen/vote"
+	"brownout/loadgen/web"
 )
 
 // errOrder is a command that does not fit what came before it.
@@ -61,7 +62,7 @@ func (s *Session) connect(ctx context.Context, wanted *spec.Spec) error {
 	if err != nil {
 		return err
 	}
-	d := client.Wrap(vote.Wrap(plain, wanted), wanted)
+	d := client.Wrap(web.Wrap(vote.Wrap(plain, wanted), wanted), wanted)
 	if err := d.Open(ctx, wanted.DriverConfig()); err != nil {
 		d.Close()
 		return err

@@ -98,6 +98,7 @@ func (s *Stream) check(p *Problems, data Data) {
 	p.add(s.Mix["vote"] == 0 || s.Vote != nil, "%s`mix` has votes, but there is no `vote`", where)
 	s.checkKeySpace(p, where, data)
 	s.checkClient(p, where)
+	s.checkHTTP(p, where)
 	s.checkModel(p, where)
 }
 
@@ -110,6 +111,24 @@ func (s *Stream) checkClient(p *Problems, where string) {
 	p.add(s.Verified && !s.Modelled(), "%sit has a `client` (wanted `verified` and a `mix`)", where)
 	for name := range s.Mix {
 		p.add(name == "read" || name == "update", "%s`mix` has %s (wanted read and update: a client does these)", where, name)
+	}
+}
+
+// checkHTTP wants a request for each operation of a stream that asks an endpoint.
+func (s *Stream) checkHTTP(p *Problems, where string) {
+	if s.HTTP == nil {
+		return
+	}
+	p.add(s.Client == nil && !s.Verified && !s.Modelled(),
+		"%sit has `http` (wanted a `mix` alone, not `client` or `verified`)", where)
+	for name := range s.Mix {
+		request := s.HTTP.Requests[name]
+		if request == nil {
+			p.add(false, "%s`http.requests` has none for %s (wanted one for each operation of `mix`)", where, name)
+			continue
+		}
+		p.add(name == "read" || name == "update", "%s`mix` has %s (wanted read and update beside `http`)", where, name)
+		p.add(request.URL != "" && request.Method != "", "%s`http.requests.%s` lacks `url` or `method`", where, name)
 	}
 }
 

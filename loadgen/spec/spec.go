@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"brownout/loadgen/driver"
@@ -69,6 +70,33 @@ type Stream struct {
 	Play        *Play              `json:"play"`        // players of games
 	Reader      *Reader            `json:"reader"`      // who reads them
 	Client      *Client            `json:"client"`      // what does its operations; nil: the driver
+	HTTP        *Endpoint          `json:"http"`        // where its requests go; nil: to the database
+}
+
+// Endpoint is an HTTP endpoint of the application: what is asked of it, by the kind of operation.
+type Endpoint struct {
+	Requests  map[string]*Request `json:"requests"`
+	KeepAlive bool                `json:"keep_alive"` // use a connection again
+}
+
+// Request is what is sent for one operation. {key} and {sequence} in URL and Body are filled in.
+type Request struct {
+	Method  string            `json:"method"`
+	URL     string            `json:"url"`
+	Headers map[string]string `json:"headers"` // may hold secrets
+	Body    string            `json:"body"`
+	Success Success           `json:"success"`
+}
+
+// Success is an answer that counts.
+type Success struct {
+	Status [][2]int `json:"status"` // first and last of each range
+	Body   string   `json:"body"`   // a text that the answer must have; "": any
+}
+
+// Counts tells whether a status is one of success.
+func (s Success) Counts(status int) bool {
+	return slices.ContainsFunc(s.Status, func(r [2]int) bool { return r[0] <= status && status <= r[1] })
 }
 
 // Client is a program of the user's, and what it alone understands.

@@ -101,6 +101,12 @@ func TestBadInputIsRefusedWithItsReason(t *testing.T) {
 		"client that increments": {func(o map[string]any) {
 			stream(o, 1)["client"], stream(o, 1)["mix"] = map[string]any{"command": []any{"x"}}, map[string]any{"increment": 1}
 		}, "wanted read and update"},
+		"http of verified data": {func(o map[string]any) {
+			stream(o, 1)["http"] = map[string]any{"requests": map[string]any{}}
+		}, "wanted a `mix` alone"},
+		"http without a request": {func(o map[string]any) {
+			stream(o, 0)["http"] = map[string]any{"requests": map[string]any{}}
+		}, "wanted one for each operation of `mix`"},
 		"bad theta": {func(o map[string]any) {
 			stream(o, 0)["keys"] = map[string]any{"distribution": "zipf", "theta": -1}
 		}, "`keys.theta` is -1"},

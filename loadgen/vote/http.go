@@ -3,21 +3,19 @@ package vote
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
-	"net"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
 	"strconv"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"brownout/loadgen/driver"
 	"brownout/loadgen/spec"
+	"brownout/loadgen/web"
 )
 
 // HTTP does votes through the endpoint, which it starts and ends; all else goes to the
@@ -131,7 +129,7 @@ func (h *HTTP) ask(ctx context.Context, ballot *driver.Ballot) (answer, error) {
 // lost is the result of a vote on which the endpoint did not say its word: of what was sent
 // every step is in doubt.
 func lost(err error, ballot *driver.Ballot, sent bool) driver.Result {
-	result := driver.Result{Class: driver.Failed, Cause: causeOf(err), Code: "http", Sent: sent, Attempts: 1}
+	result := driver.Result{Class: driver.Failed, Cause: web.CauseOf(err), Code: "http", Sent: sent, Attempts: 1}
 	ballot.Parts = [driver.Steps]driver.Part{}
 	if sent {
 		result.Class = driver.InDoubt
@@ -140,19 +138,6 @@ func lost(err error, ballot *driver.Ballot, sent bool) driver.Result {
 		}
 	}
 	return result
-}
-
-func causeOf(err error) driver.Cause {
-	var network net.Error
-	switch {
-	case errors.Is(err, syscall.ECONNREFUSED):
-		return driver.CauseConnectRefused
-	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &network) && network.Timeout():
-		return driver.CauseTotalTimeout
-	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return driver.CauseConnectionReset
-	}
-	return driver.CauseOther
 }
 
 // Unwrap is the driver that all else goes to.

@@ -2,9 +2,7 @@ package vote
 
 import (
 	"context"
-	"errors"
 	"net/http"
-	"syscall"
 	"testing"
 	"time"
 
@@ -108,18 +106,5 @@ func TestTheEndpointRefusesWhatIsNoVote(t *testing.T) {
 	}
 	if fake.Calls.Load() != 0 {
 		t.Error("the database was asked")
-	}
-}
-
-func TestCausesOfALostAnswerAreNamed(t *testing.T) {
-	for cause, err := range map[driver.Cause]error{
-		driver.CauseConnectRefused:  syscall.ECONNREFUSED,
-		driver.CauseConnectionReset: syscall.ECONNRESET,
-		driver.CauseTotalTimeout:    context.DeadlineExceeded,
-		driver.CauseOther:           errors.New("?"),
-	} {
-		if got := causeOf(err); got != cause {
-			t.Errorf("%v is %s (wanted %s)", err, got, cause)
-		}
 	}
 }

@@ -8,13 +8,20 @@ from pathlib import Path
 
 import pytest
 import yaml
+from tests import chaos_runner as chaos
 from tests.docs.documents import ROOT, Block, blocks
 
+from brownout.databases.lab.ports import free_ports
 from brownout.infra import lab
 from brownout.inventory import labs
 from brownout.inventory.model import Cluster
+from brownout.measure.document import impact_of
+from brownout.show.report import story
 
-TUTORIAL = list(blocks(ROOT / "docs" / "tutorial.md"))
+WHOLE = list(blocks(ROOT / "docs" / "tutorial.md"))
+#: An application, a workload that asks it, and how both are started.
+SHOP = [block for block in WHOLE if block.mark == "shop"]
+TUTORIAL = [block for block in WHOLE if block not in SHOP]
 #: Every command but those that install brownout, as one would type them.
 _, *SHELL = [block for block in TUTORIAL if block.language == "sh"]
 (INVENTORY,) = [block for block in TUTORIAL if block.language == "yaml"]
@@ -88,3 +95,40 @@ def test_a_reader_breaks_the_lab_and_then_a_database_of_their_own(
     assert reader.types(stepdown) in ([0], [1], [2])
     assert reader.types(kill) in ([0], [1], [2])
     assert lab.status(fresh_lab.name).condition == "up"
+
+
+@pytest.mark.matrix
+@pytest.mark.timeout(400)
+def test_the_shop_of_the_tutorial_is_judged_through_http(
+    lab_postgresql: Cluster, tmp_path: Path
+) -> None:
+    (port,) = free_ports(1)
+    program, load, _ = (block.text.replace("8000", str(port)) for block in SHOP)
+    (tmp_path / "shop.py").write_text(program)
+    (tmp_path / "shop.yaml").write_text(load)
+    addresses = ",".join(node.address for node in lab_postgresql.nodes)
+    database = f"postgresql://postgres@{addresses}/postgres?target_session_attrs=read-write"
+    shop = subprocess.Popen(
+        [sys.executable, tmp_path / "shop.py"],
+        env={**os.environ, "DATABASE": database}, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        ran = chaos.run(
+            chaos.load("node-kill"), tmp_path,
+            "--var", "cluster=lab-postgresql", "--var", f"workload={tmp_path / 'shop.yaml'}",
+        )  # fmt: skip
+    finally:
+        shop.kill()
+        shop.wait()
+    ran.check_proven()
+    (fault,) = ran.impact["faults"]
+    assert "http checkout read" in fault["longest_blackout_by_lane"]
+    checkout, orders = (fault["scopes"][name] for name in ("checkout", "orders"))
+    assert checkout["longest_blackout"] > 0
+    assert checkout["client_recovered_time"][1] is not None, "the node came back, and so did it"
+    assert orders["client_recovered_time"][1] is not None
+    assert any("The application `checkout` was served" in each
+               for each in story.felt(impact_of(ran.impact)))  # fmt: skip
+    assert ran.directory is not None
+    settings = json.loads((ran.directory / "generator.json").read_text())["driver_settings"]
+    assert settings["http"]["checkout"]["keep_alive"] is True

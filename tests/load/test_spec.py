@@ -75,3 +75,48 @@ def test_a_wrong_option_of_the_inventory_is_named_there() -> None:
 
 def test_the_record_of_a_workload_holds_no_secret() -> None:
     assert "s3cr3t" not in str(workloads.load("lab").public())
+
+
+def test_a_header_by_reference_reaches_the_generator_and_no_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SHOP_TOKEN", "Bearer s3cr3t")
+    (tmp_path / "cookie.txt").write_text("t0ps3cr3t\n")
+    file = tmp_path / "shop.yaml"
+    file.write_text("""
+streams:
+  - name: checkout
+    mix: {read: 50, update: 50}
+    rate: 10
+    http:
+      read:
+        url: http://shop/{key}
+        headers: {Authorization: {env: SHOP_TOKEN}, Accept: text/plain}
+      update: {url: "http://shop/", method: PUT, headers: {Cookie: {file: cookie.txt}},
+               success: {status: [201, 300-303], body: stored}}
+""")
+    workload = workloads.load(file)
+    recorded = workload.public()
+    assert "s3cr3t" not in str(recorded)
+    assert recorded["streams"][0]["http"]["read"]["headers"]["Accept"] == "text/plain"
+    whole = workload.to_spec(
+        directory=Path("x"), seed=1, writer="x", driver="scripted", connection={}, options={}
+    )
+    http = whole["streams"][0]["http"]
+    assert http["keep_alive"] is True
+    read, update = http["requests"]["read"], http["requests"]["update"]
+    assert read["headers"] == {"Authorization": "Bearer s3cr3t", "Accept": "text/plain"}
+    assert update["headers"] == {"Cookie": "t0ps3cr3t"}
+    assert (update["method"], update["url"]) == ("PUT", "http://shop/")
+    assert update["success"] == {"status": [(201, 201), (300, 303)], "body": "stored"}
+
+
+def test_a_stream_with_one_request_asks_it_for_every_operation_and_is_recorded_whole() -> None:
+    stream = {"name": "checkout", "mix": {"update": 1}, "rate": 10,
+              "http": {"url": "http://shop/", "method": "POST", "keep_alive": False}}  # fmt: skip
+    workload = workloads.parse({"streams": [stream]})
+    endpoint = workload.streams[0].http
+    assert endpoint is not None
+    assert endpoint.to_spec()["requests"]["update"]["method"] == "POST"
+    recorded = workload.public()["streams"][0]["http"]
+    assert workloads.parse({"streams": [{**stream, "http": recorded}]}).streams[0].http == endpoint

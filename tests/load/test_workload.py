@@ -46,6 +46,11 @@ def stream(**changes: object) -> dict[str, object]:
     return {"streams": [{k: v for k, v in changed.items() if v is not None}]}
 
 
+READ = {"read": 1}
+#: An endpoint that takes updates.
+POSTED = {"url": "http://shop/", "method": "POST"}
+
+
 @pytest.mark.parametrize("name", catalog.names("workloads"))
 def test_every_shipped_workload_is_valid_and_says_what_it_is(name: str) -> None:
     workload = workloads.load(name)
@@ -257,6 +262,53 @@ def test_an_sla_that_cannot_be_judged_is_refused(sla: Any, wanted: str) -> None:
         (
             stream(verified=True, ledger_keys=9, mix={"increment": 1}, client={"command": ["x"]}),
             "streams[0].mix: found increment; a client does read and update",
+        ),
+        (stream(http={}), "streams[0].http.url: missing, wanted url, or read and update"),
+        (
+            stream(http={"url": "shop/{key}"}),
+            "streams[0].http.url: wanted a URL, as in http://shop.example.com:8000/orders/{key}",
+        ),
+        (
+            stream(http={"url": "http://shop/{id}"}),
+            "streams[0].http.url: found {id} in it, wanted {key} or {sequence}",
+        ),
+        (
+            stream(http={"url": "http://me:s3cr3t@shop/"}),
+            "streams[0].http.url: found a login or a secret in it, wanted a header, as {env: NAME}",
+        ),
+        (
+            stream(
+                mix=READ, http={"url": "http://shop/", "headers": {"Authorization": "Bearer x"}}
+            ),
+            "streams[0].http.headers.Authorization: found a plain value (not shown), wanted",
+        ),
+        (
+            stream(mix=READ, http={"url": "http://shop/", "success": {"status": [700]}}),
+            "streams[0].http.success.status[0]: found 700, wanted a status, as 204, or a range",
+        ),
+        (
+            stream(mix=READ, http={"read": {"url": "http://shop/"}, "body": "x"}),
+            "streams[0].http.body: found beside read or update, wanted it in each of them",
+        ),
+        (
+            stream(mix={"update": 1}, http={"read": {"url": "http://shop/"}}),
+            "streams[0].http.update: missing, the mix has update",
+        ),
+        (
+            stream(mix={"update": 1}, http={"url": "http://shop/"}),
+            "streams[0].http.method: found GET for an update, wanted POST, PUT, PATCH or DELETE",
+        ),
+        (
+            stream(mix={"increment": 1}, http={"url": "http://shop/"}),
+            "streams[0].mix: found increment, wanted read and update: these are asked by http",
+        ),
+        (
+            stream(verified=True, ledger_keys=9, mix={"update": 1}, http=POSTED),
+            "streams[0].verified: found beside http, which has no ledger: wanted false",
+        ),
+        (
+            stream(retries="once", http=POSTED),
+            "streams[0].retries: found once beside http, wanted none",
         ),
         (
             {**stream(verified=True, ledger_keys=9), "data": {"load": False}},

@@ -10,7 +10,7 @@ from brownout.base import catalog
 from brownout.base.settings_file import parse_yaml
 from brownout.databases.aerospike.options import AerospikeOptions
 from brownout.databases.mongodb.options import MongoOptions
-from brownout.load import options, workload_fields, workload_models
+from brownout.load import options, workload_fields, workload_http, workload_models
 from brownout.load import workload as workloads
 from brownout.load.workload import Workload
 
@@ -23,6 +23,7 @@ MODELS = (
     workload_models.Vote,
     workload_models.Play,
     workload_models.Reader,
+    workload_http.Endpoint,
     workload_fields.Uniform,
     workload_fields.Zipf,
     workload_fields.Gaussian,

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, SecretStr, ValidationInfo
 
-__all__ = ["Secret", "SecretUri", "environment_without_secrets", "offer_secrets"]
+__all__ = ["Secret", "SecretOrText", "SecretUri", "environment_without_secrets", "offer_secrets"]
 
 #: Every variable that an inventory read by this process names as a secret, and that of the
 #: history, whose URL may hold a password.
@@ -62,6 +62,11 @@ def _resolve(value: Any, info: ValidationInfo) -> SecretStr:
     if kind == "secret":
         return SecretStr(_from_experiment(str(name)))
     raise ValueError(f"found a reference of the kind {kind!r}, {_WANTED}")
+
+
+def _resolve_or_text(value: Any, info: ValidationInfo) -> str | SecretStr:
+    """Return a text as it is, and anything else as the secret that it refers to."""
+    return value if isinstance(value, str) else _resolve(value, info)
 
 
 def _resolve_uri(value: Any, info: ValidationInfo) -> SecretStr:
@@ -142,3 +147,5 @@ def _base(info: ValidationInfo) -> Path:
 Secret = Annotated[SecretStr, BeforeValidator(_resolve)]
 #: A connection URI, plain or as such a reference; either way it is treated as one secret.
 SecretUri = Annotated[SecretStr, BeforeValidator(_resolve_uri)]
+#: A text, or a secret given by reference.
+SecretOrText = Annotated[str | SecretStr, BeforeValidator(_resolve_or_text)]

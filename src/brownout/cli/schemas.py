@@ -37,7 +37,8 @@ def schema(kind: Kind) -> dict[str, Any]:
 def _workload() -> dict[str, Any]:
     from brownout.load.workload import Workload
 
-    return Workload.model_json_schema()
+    whole: dict[str, Any] = _with_references(Workload.model_json_schema())
+    return whole
 
 
 def _inventory() -> dict[str, Any]:

@@ -110,7 +110,8 @@ def _placed(data: Data) -> Iterator[tuple[str, Records]]:
 
 
 def _stream(stream: Stream) -> dict[str, Any]:
-    return {**stream.model_dump(mode="json"), "mix": stream.shares()}
+    http = None if stream.http is None else stream.http.to_spec()
+    return {**stream.model_dump(mode="json"), "mix": stream.shares(), "http": http}
 
 
 def _options(own: DriverOptions, driver: str, inventory: Mapping[str, Any]) -> dict[str, Any]:

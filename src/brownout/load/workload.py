@@ -287,8 +287,9 @@ def parse(data: Mapping[str, Any], source: str = "workload") -> Workload:
 
     Raises `ConfigurationError` with all problems.
     """
-    workload, problems = examined(Workload, data)
-    problems += _variant_problems(data, problems)
+    base = str(Path(source).parent)
+    workload, problems = examined(Workload, data, base)
+    problems += _variant_problems(data, problems, base)
     if workload is None or problems:
         ordered = sorted(problems, key=lambda problem: tuple(map(str, problem.place)))
         raise ConfigurationError([f"{source}: {problem}" for problem in ordered])
@@ -296,7 +297,7 @@ def parse(data: Mapping[str, Any], source: str = "workload") -> Workload:
     return workload
 
 
-def _variant_problems(data: Mapping[str, Any], of_whole: list[Problem]) -> list[Problem]:
+def _variant_problems(data: Mapping[str, Any], of_whole: list[Problem], base: str) -> list[Problem]:
     """Return what is wrong with each variant that is not wrong with the workload itself."""
     variants = data.get("variants")
     problems: list[Problem] = []
@@ -308,7 +309,7 @@ def _variant_problems(data: Mapping[str, Any], of_whole: list[Problem]) -> list[
         except ConfigurationError as error:
             problems += [Problem(("variants", name), problem) for problem in error.problems]
             continue
-        _, own_problems = examined(Workload, changed)
+        _, own_problems = examined(Workload, changed, base)
         problems += [
             Problem(("variants", name), str(each)) for each in own_problems if each not in of_whole
         ]

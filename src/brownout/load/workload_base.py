@@ -88,10 +88,12 @@ class Settings(StrictSettings):
 Part = TypeVar("Part", bound=Settings)
 
 
-def examined(model: type[Part], raw: Mapping[str, Any]) -> tuple[Part | None, list[Problem]]:
-    """Return `raw` as a `model`, or every problem of it."""
+def examined(
+    model: type[Part], raw: Mapping[str, Any], base: str = "."
+) -> tuple[Part | None, list[Problem]]:
+    """Return `raw` as a `model`, or every problem of it; paths start from `base`."""
     try:
-        return model.model_validate(dict(raw)), []
+        return model.model_validate(dict(raw), context={"base": base}), []
     except ValidationError as error:
         own = [e for e in error.errors(include_url=False) if e["type"] != _CONTRADICTION]
     return None, [*problems_of(own, model), *_all_contradictions(_sound_part(model, raw))]

@@ -11,6 +11,7 @@ from pydantic_core import PydanticCustomError
 from brownout.base.problems import Problem
 from brownout.base.settings import StrictSettings
 from brownout.load.workload_base import Settings, Unsound, check
+from brownout.load.workload_http import Endpoint
 from brownout.load.workload_models import Play, Reader, Vote
 
 __all__ = [
@@ -228,6 +229,9 @@ class Stream(Settings):
     client: Annotated[
         Client | None, Field(description="does its operations in place of the driver")
     ] = None
+    http: Annotated[
+        Endpoint | None, Field(description="of the application, asked in place of the database")
+    ] = None
     rate: Annotated[
         float, Field(gt=0, le=MOST_PER_S, description="open loop: operations per second")
     ] = 0.0
@@ -328,6 +332,21 @@ class Stream(Settings):
         if others := sorted(set(self.mix) - {"read", "update"}):
             text = f"found {', '.join(others)}; a client does read and update"
             yield Problem(("mix",), text)
+
+    @check
+    def _http(self) -> Iterator[Problem]:
+        """An endpoint is read and updated, once each time, and what it stores is its own."""
+        if self.http is None:
+            return
+        if self.client is not None:
+            yield Problem(("http",), "found beside client, wanted one of them")
+        if self.models:
+            yield Problem(("http",), f"found beside {self.models[0]}, wanted a mix")
+        if self.verified:
+            yield Problem(("verified",), "found beside http, which has no ledger: wanted false")
+        if self.retries != "none":
+            yield Problem(("retries",), f"found {self.retries} beside http, wanted none")
+        yield from self.http.misfits(self.mix)
 
     @check
     def _verified_mix(self) -> Iterator[Problem]:

@@ -5,10 +5,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from tests.impacts import made
 from tests.show.report.conftest import Reported
 
 from brownout.measure.document import impact_of
-from brownout.measure.impact import UNKNOWN
+from brownout.measure.impact import UNKNOWN, Impact
 from brownout.show.report import story, table
 from brownout.show.report.figures import throughput
 from brownout.show.report.reader import read
@@ -213,3 +214,57 @@ def test_tiles_of_a_fault_without_effect_know_nothing(impact: dict[str, Any]) ->
     shown = {tile.measure: tile for tile in tiles(impact_of(impact))}
     assert shown["tps_drop"].value == "not known"
     assert shown["tps_drop"].limit == "no limit set"
+
+
+KILL = {"type": "break", "name": "kill_node", "node": "n1", "requested": 20.0, "effective": 20.0}
+
+
+def judged(
+    application: list[float | None] | None,
+    lookups: list[float | None] | None = None,
+    promoted: list[float | None] | None = None,
+    how: str = "http",
+) -> Impact:
+    """A kill beside which the application `checkout` was served again between two moments."""
+    times = {"checkout": application, "lookups": lookups}
+    scopes = {name: {"client_recovered_time": time} for name, time in times.items() if time}
+    streams = [{"name": "lookups"}, {"name": "checkout", how: {"url": "http://shop/"}}]
+    fault = {"events": [KILL], "blackout": 3.0, "recovery_time": 4.0, "scopes": scopes}
+    if promoted:
+        fault["promoted_time"] = promoted
+    return made({"faults": [fault], "workload": {"streams": streams}})
+
+
+GONE = "; the application `checkout` was never served again"
+
+
+@pytest.mark.parametrize("how", ["http", "client"])
+def test_an_application_that_the_database_outlived_is_in_the_headline(how: str) -> None:
+    never = judged([30.0, None], [2.9, 3.0], [2.8, 3.0], how)
+    assert GONE in story.headline(never)
+    assert "The application `checkout` was not served again before the run ended." in story.felt(
+        never
+    )
+    assert GONE not in story.headline(judged([9.0, 9.1], [2.9, 3.0], [2.8, 3.0], how))
+
+
+def test_a_database_that_did_not_come_back_is_not_the_applications_fault() -> None:
+    assert GONE not in story.headline(judged([30.0, None], [30.0, None], [30.0, None]))
+    assert GONE not in story.headline(judged([30.0, None], [30.0, None]))
+    assert GONE in story.headline(judged([30.0, None], [30.0, None], [2.8, 3.0]))
+
+
+def test_how_long_the_application_waited_longer_than_the_database() -> None:
+    again = "The application `checkout` was served again after 9.1 s"
+    later = f"{again}, 6.1 s after the database had a new primary."
+    assert later in story.felt(judged([9.0, 9.1], promoted=[2.8, 3.0]))
+    assert f"{again}." in story.felt(judged([9.0, 9.1]))
+    assert f"{again}." in story.felt(judged([9.0, 9.1], promoted=[0.0, 0.0]))
+    assert f"{again}." in story.felt(judged([9.0, 9.1], promoted=[9.9, 10.0]))
+    untouched = judged([0.0, 0.0], promoted=[2.8, 3.0])
+    assert "The application `checkout` had no total outage." in story.felt(untouched)
+
+
+def test_streams_of_the_driver_and_runs_of_old_have_no_application() -> None:
+    assert not any("application" in line for line in story.felt(judged(None, [2.9, 3.0])))
+    assert not any("application" in line for line in story.felt(made({"faults": [{}]})))

@@ -3,7 +3,7 @@
 Every number in them is one of impact.json's, worded as docs/measures.md means it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -19,6 +19,8 @@ from brownout.show.report.words import between, early_words, number, quantity
 __all__ = ["VERDICTS", "event_words", "felt", "headline", "unserved_op", "why"]
 
 P99 = "latency.during.p99_us"
+#: When a scope was served again, in seconds since the fault's effect.
+_SERVED = "client_recovered_time"
 
 #: What no fault is called: milestones, what belongs to a fault, and what old runs say.
 _OTHERS = {
@@ -44,7 +46,8 @@ def headline(impact: Impact) -> str:
         return "Nothing was broken in this run, so it says nothing about a fault."
     cost = _cost(faults[0]) if len(faults) == 1 else f"{len(faults)} faults, measured one by one"
     stayed = "".join(f"; {line}" for fault in faults if (line := _no_failover(fault, impact)))
-    return f"{_deeds(faults)}: {cost}{stayed}{_worse(impact, faults)}."
+    gone = "".join(f"; {line}" for line in dict.fromkeys(_gone(impact)))
+    return f"{_deeds(faults)}: {cost}{stayed}{gone}{_worse(impact, faults)}."
 
 
 def felt(impact: Impact) -> list[str]:
@@ -54,6 +57,7 @@ def felt(impact: Impact) -> list[str]:
         effects = (_drop(fault), _dark(fault), _lost(fault), _budget(fault, impact.settings),
                 _waits(fault), _apart(fault), _failover(fault, impact))  # fmt: skip
         sentences += [line for line in effects if line]
+        sentences += [line for name in _applications(impact) if (line := _served(fault, name))]
     if impact is UNKNOWN:
         return ["Not known: the run could not be measured."]
     return [*sentences, _writes(impact.ledger), *_copies(impact.ledger)]
@@ -221,6 +225,45 @@ def _failover(fault: Fault, impact: Impact) -> str:
         word = impact.role_word("primary")
         sentences.append(f"Two nodes at once said that they were {word}, for {both}.")
     return " ".join(sentences)
+
+
+def _applications(impact: Impact) -> list[str]:
+    """Return the streams that a client or an endpoint of the application does."""
+    streams = impact.workload.get("streams") or ()
+    return [each["name"] for each in streams if each.get("client") or each.get("http")]
+
+
+def _gone(impact: Impact) -> Iterator[str]:
+    """Yield each application that was never served again, although the database was."""
+    own = _applications(impact)
+    for fault in impact.faults:
+        others = set(fault.scopes) - {"total", "read", "write", *own}
+        if _promoted(fault) is None and any(fault.never(_SERVED, name) for name in others):
+            continue
+        for name in own:
+            if fault.never(_SERVED, name):
+                yield f"the application `{name}` was never served again"
+
+
+def _served(fault: Fault, name: str) -> str:
+    """Say how long an application waited, and for how long of that the database was back."""
+    if fault.never(_SERVED, name):
+        return f"The application `{name}` was not served again before the run ended."
+    served, promoted = fault.number(_SERVED, name), _promoted(fault)
+    if served is None:
+        return ""
+    if not served:
+        return f"The application `{name}` had no total outage."
+    sentence = f"The application `{name}` was served again after {quantity(_SERVED, served)}"
+    if not promoted or served < promoted:
+        return f"{sentence}."
+    later = quantity(_SERVED, served - promoted)
+    return f"{sentence}, {later} after the database had a new primary."
+
+
+def _promoted(fault: Fault) -> float | None:
+    """Return when the database had a primary; None where it is unknown, or there was none."""
+    return None if fault.never("promoted_time") else fault.number("promoted_time")
 
 
 def _heir_of_the_broken(fault: Fault) -> Succession | None:
