@@ -10,7 +10,8 @@ from tests.cli.conftest import Brownout, brownout, home
 
 __all__ = ["brownout", "home"]
 
-CLIENT = Path(__file__).parents[2] / "infra" / "clients" / "postgresql.py"
+CLIENTS = Path(__file__).parents[2] / "infra" / "clients"
+CLIENT = CLIENTS / "postgresql.py"
 WORKLOAD = {
     "data": {"keys": 500, "value_bytes": 100},
     "streams": [
@@ -47,7 +48,20 @@ def test_the_clients_own_recovery_and_ledger_are_measured_beside_the_drivers(
 
 @pytest.mark.matrix
 @pytest.mark.timeout(300)
-def test_the_client_for_postgresql_keeps_every_rule_on_a_real_cluster(brownout: Brownout) -> None:
-    said = brownout("client", "check", "--cluster", "lab-postgresql", "--", sys.executable, CLIENT)
+@pytest.mark.parametrize(
+    ("cluster", "program"),
+    [
+        pytest.param("lab-postgresql", ["postgresql.py"], id="psycopg"),
+        pytest.param("lab-postgresql", ["sqlalchemy_asyncpg.py"], id="sqlalchemy"),
+        pytest.param(
+            "lab-postgresql", ["entry.py", sys.executable, "sqlalchemy_asyncpg.py"], id="entry"
+        ),
+    ],
+)
+def test_a_ready_client_keeps_every_rule_on_a_real_cluster(
+    brownout: Brownout, cluster: str, program: list[str]
+) -> None:
+    command = [CLIENTS / word if word.endswith(".py") else word for word in program]
+    said = brownout("client", "check", "--cluster", cluster, "--", sys.executable, *command)
     assert said.code == 0, said.out + said.err
     assert "✓ a write whose server hangs is in doubt" in said.out

@@ -1,0 +1,90 @@
+"""An entry in front of a client for PostgreSQL: one address that leads to the primary.
+
+    python3 entry.py python3 sqlalchemy_asyncpg.py
+
+It stands for a Service or a proxy whose health check asks each node for its role, with the figures
+of the configuration that Patroni has for HAProxy: every 3 s, and a node is left after 3 checks.
+Connections that are open stay where they are.
+"""
+
+import asyncio
+import json
+import os
+import sys
+from contextlib import suppress
+from urllib.parse import urlsplit
+
+import asyncpg
+
+EVERY_S, FALL = 3, 3
+
+
+async def primary(nodes, login):
+    """Return the node that takes writes, or None."""
+    for host, port in nodes:
+        with suppress(OSError, asyncpg.PostgresError, asyncio.TimeoutError):
+            connection = await asyncpg.connect(host=host, port=port, timeout=2, **login)
+            standby = await connection.fetchval("SELECT pg_is_in_recovery()")
+            await connection.close()
+            if not standby:
+                return host, port
+    return None
+
+
+async def pump(reader, writer):
+    with suppress(OSError):
+        while data := await reader.read(65536):
+            writer.write(data)
+            await writer.drain()
+    writer.close()
+
+
+async def main():
+    opening = json.loads(sys.stdin.buffer.raw.readline())
+    at = opening["connection"]
+    parts = [urlsplit(f"//{each}") for each in urlsplit(at["uri"]).netloc.split(",")]
+    nodes = [(each.hostname, each.port or 5432) for each in parts]
+    login = {"user": at["username"], "password": at["password"], "database": "postgres"}
+    leads_to = await primary(nodes, login)
+
+    async def forward(reader, writer):
+        try:
+            there_reader, there_writer = await asyncio.open_connection(*leads_to)
+        except OSError:
+            writer.close()
+            return
+        await asyncio.gather(pump(reader, there_writer), pump(there_reader, writer))
+
+    async def look():
+        nonlocal leads_to
+        failed = 0
+        while True:
+            await asyncio.sleep(EVERY_S)
+            now = await primary(nodes, login)
+            failed = 0 if now == leads_to else failed + 1
+            if now and failed >= FALL:
+                leads_to, failed = now, 0
+                print("entry: leads to", *now, file=sys.stderr, flush=True)
+
+    server = await asyncio.start_server(forward, "127.0.0.1", 0)
+    looking = asyncio.create_task(look())
+    at["uri"] = f"postgresql://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    ours, theirs = os.pipe()  # the opening is rewritten, the rest of stdin is passed on as it is
+    client = await asyncio.create_subprocess_exec(*sys.argv[1:], stdin=ours)
+    os.close(ours)
+    os.write(theirs, json.dumps(opening).encode() + b"\n")
+    passing = asyncio.create_task(asyncio.to_thread(pass_on, theirs))
+    code = await client.wait()
+    looking.cancel()
+    passing.cancel()
+    os._exit(code)  # a thread may still read stdin
+
+
+def pass_on(to):
+    with suppress(OSError):
+        while data := os.read(0, 65536):
+            os.write(to, data)
+    os.close(to)
+
+
+asyncio.run(main())
