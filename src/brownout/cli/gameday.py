@@ -1,6 +1,8 @@
 """`brownout gameday`: run, plan, stop and schedule game days, and look at what became of them."""
 
 import json
+import os
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -64,6 +66,7 @@ def run(
     from brownout.runs.gameday.summary import table
 
     spec = _read(gameday)
+    _log_in_utc()
     try:
         day = run_day(spec, resume, _say)
     except Refused as error:
@@ -96,6 +99,7 @@ def status(as_json: Json = False) -> None:
     from brownout.runs.gameday.days import Day
     from brownout.runs.gameday.leases import Leases
     from brownout.runs.gameday.views import going_on
+    from brownout.runs.gameday.watch_log import WatchLog
 
     with Leases() as leases:
         now = leases.now()
@@ -119,6 +123,9 @@ def status(as_json: Json = False) -> None:
         typer.echo(going_on(lease, state, record))
     if not entries:
         typer.echo("no game day is in progress")
+    log = WatchLog.read()
+    if log.state:
+        typer.echo(f"schedules: process {log.pid}: {log.state}, last seen {log.seen}")
 
 
 @app.command()
@@ -158,16 +165,23 @@ def history(
     from brownout.runs.gameday import views
     from brownout.runs.gameday.days import all_days
     from brownout.runs.gameday.freshness import freshness
+    from brownout.runs.gameday.leases import Leases
 
     now = datetime.now(UTC)
     spec = _read(gameday) if gameday else None
     past = all_days(spec.name if spec else "")
+    with Leases() as leases:
+        clock = leases.now()
+        running = {each.day for each in leases.held() if each.state(clock) == "running"}
     fresh = freshness(spec, [day.record for day in all_days()], now) if spec else []
     if as_json:
-        document = {"days": views.history_rows(past), "freshness": views.fresh_document(fresh)}
+        document = {
+            "days": views.history_rows(past, running),
+            "freshness": views.fresh_document(fresh),
+        }
         typer.echo(json.dumps(document, indent=2))
     else:
-        blocks = [views.history_words(past)] if past else ["no game day yet"]
+        blocks = [views.history_words(past, running)] if past else ["no game day yet"]
         typer.echo("\n\n".join([*blocks, *([views.fresh_words(fresh, now)] if fresh else [])]))
     raise typer.Exit(ExitCode.FAIL if any(each.stale for each in fresh) else 0)
 
@@ -175,11 +189,15 @@ def history(
 @app.command()
 def serve(
     gamedays: Annotated[list[str], typer.Argument(help="Files with a `schedule`.")],
+    listen: Annotated[
+        str, typer.Option(help="host:port for metrics, with port 0 a free one; default: none.")
+    ] = "",
 ) -> None:
     """Start each of GAMEDAYS when its schedule says so, until Ctrl-C or SIGTERM."""
     from brownout.runs.gameday.scheduler import Server
 
-    Server([_read(each) for each in gamedays], _say).serve()
+    _log_in_utc()
+    Server([_read(each) for each in gamedays], _say, listen).serve()
 
 
 def _read(text: str) -> "GameDay":
@@ -189,12 +207,19 @@ def _read(text: str) -> "GameDay":
 
 
 def _tell_refusal(spec: "GameDay", error: Refused) -> None:
+    from brownout.runs.gameday import messages
     from brownout.runs.gameday.notifications import Herald
 
     herald = Herald(spec.notify, _say)
-    herald.tell("fail", f"game day {spec.name} on {spec.cluster} did not begin", str(error))
+    herald.tell(messages.not_begun(spec, str(error)))
     herald.close()
 
 
 def _say(words: str) -> None:
-    typer.echo(f"[{datetime.now():%H:%M:%S}] {words}", err=True)
+    typer.echo(f"[{datetime.now(UTC):%F %T%z}] {words}", err=True)
+
+
+def _log_in_utc() -> None:
+    """Have this process and the runs that it starts write their logs in one time zone."""
+    os.environ["TZ"] = "UTC"
+    time.tzset()

@@ -22,7 +22,7 @@ def test_what_is_written_is_read_again(home: Path) -> None:
     (found,) = all_days("day")
     assert found.record == day.record
     assert found.record.notes[0].endswith("Z stepdown begins")
-    assert "GOES ON: game day day" in day.summary.read_text()
+    assert "IN PROGRESS: game day day" in day.summary.read_text()
 
 
 def test_days_of_one_second_have_places_of_their_own(home: Path) -> None:
@@ -37,7 +37,7 @@ def test_a_damaged_day_is_left_out(home: Path) -> None:
         assert len(all_days()) == 1
 
 
-def test_the_history_says_of_each_day_how_it_ended(
+def test_the_history_says_of_each_day_how_it_ended_and_which_died(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first, second = made("first"), made("second")
@@ -48,5 +48,5 @@ def test_the_history_says_of_each_day_how_it_ended(
     days = json.loads(capsys.readouterr().out)["days"]
     assert [(day["name"], day["verdict"]) for day in days] == [
         ("first", "pass"),
-        ("second", "not over"),
+        ("second", "died"),
     ]

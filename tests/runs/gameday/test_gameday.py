@@ -1,9 +1,11 @@
 """Game days as commands on a real replica set: run, stopped, killed, resumed, scheduled."""
 
 import json
+import re
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -20,7 +22,10 @@ from brownout.databases.milestones import still_unmet
 from brownout.faults import open_runs
 from brownout.inventory.model import Cluster
 from brownout.machine.host import host_for
-from brownout.runs.gameday.days import Day, all_days
+from brownout.runs.gameday import start
+from brownout.runs.gameday.days import Day, all_days, new_place
+from brownout.runs.gameday.gameday_file import read
+from brownout.runs.gameday.record import Record, StepRecord
 from brownout.runs.history.place import find
 from brownout.runs.history.store import Store
 
@@ -238,13 +243,100 @@ def test_a_time_that_came_while_nobody_served_is_missed_and_said(
     hook.heard.clear()
     while datetime.now(UTC) < at + timedelta(seconds=1.5):
         time.sleep(0.1)
-    process = started("serve", day)
+    process = started("serve", day, "--listen", "127.0.0.1:0")
     try:
         await_(lambda: any("MISSED" in title for title in hook.titles), process)
+        await_(lambda: scraped("brownout_gameday_missed_total") == 1, process)
     finally:
         process.terminate()
         process.wait(60)
+    died, missed = hook.heard
+    assert "its server died" in died["title"]
+    assert missed["type"] == "warning"
+    assert f"to do: run it by hand: `brownout gameday run {day}`" in missed["message"]
     assert all_days() == []
+
+
+def scraped(metric: str) -> float | None:
+    """Ask the server of schedules for a metric; None as long as it has no address."""
+    address = re.search(r"http://\S+/metrics", Path("said").read_text())
+    if address is None:
+        return None
+    with urllib.request.urlopen(address[0], timeout=10) as page:
+        samples = page.read().decode()
+    value = re.search(rf"^{metric}\{{.*}} (\S+)$", samples, re.MULTILINE)
+    return float(value[1]) if value else None
+
+
+def test_a_stale_pass_is_told_once_and_shown_to_prometheus(
+    home: Path, write: Write, hook: Hook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPS", hook.url)
+    people = [{"name": "ops", "url": {"env": "OPS"}}]
+    day = write(notify=people, schedule={"cron": "0 3 * * tue"}, on_call="the database team")
+    old = (datetime.now(UTC) - timedelta(days=40)).isoformat()
+    step = StepRecord("stepdown", "stepdown", {})
+    step.begin(old)
+    step.end(old, "pass", home / "runs/one", ())
+    record = Record("day", "", "lab-mongodb", "lab-mongodb", str(day), 0, [step], old, old, "pass")
+    Day(new_place("day"), record).save()
+    for _ in range(2):
+        process = started("serve", day, "--listen", "127.0.0.1:0")
+        try:
+            await_(lambda: scraped("brownout_gameday_pass_stale") == 1, process)
+            await_(lambda: hook.heard, process)
+        finally:
+            process.terminate()
+            process.wait(60)
+        Path("said").unlink()
+    (message,) = hook.heard
+    assert message["type"] == "warning"
+    assert "stepdown is STALE" in message["title"]
+    lines = message["message"].splitlines()
+    assert "passed 40 days ago, wanted within 30 days" in lines[0]
+    assert "runs/one/report.html" in lines[1]
+    assert lines[2].startswith("to do (the database team): `brownout gameday run")
+
+
+@pytest.mark.matrix
+@pytest.mark.timeout(600)
+def test_a_server_killed_with_its_day_is_told_and_put_back_by_the_next_one(
+    lab_mongodb: Cluster, home: Path, write: Write, hook: Hook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPS", hook.url)
+    people = [{"name": "ops", "url": {"env": "OPS"}, "about": ["fail"]}]
+
+    def due(at: datetime) -> list[Path]:
+        return [write(experiments=[HANGING], schedule={"at": at.isoformat()}, notify=people)]
+
+    at, process = served(due)
+    await_(happened("pause_node", home), process)
+    kill_tree(process.pid)
+    process.wait()
+    assert "schedules: process" in told("status").stdout
+    assert "  died  " in told("history").stdout
+    process = started("serve", *due(at))
+    try:
+        await_(lambda: len(hook.heard) == 2, process)
+    finally:
+        process.terminate()
+        process.wait(60)
+    server, day = hook.heard
+    assert (server["type"], day["type"]) == ("warning", "warning")
+    assert "its server died" in server["title"]
+    assert "died: it died with its server" in day["title"]
+    assert "cluster `lab-mongodb` is whole" in day["message"]
+    assert verdicts(all_days()[0]) == ["running"]
+    assert all_days()[0].record.verdict == "died"
+    check_whole(lab_mongodb)
+
+
+def test_a_lost_database_of_leases_does_not_hide_the_verdict(home: Path, write: Write) -> None:
+    words: list[str] = []
+    with start._leased(read(str(write())), resume=False, say=words.append):
+        for path in (home / "state").glob("gamedays.db*"):
+            path.write_bytes(b"no database" * 1000)
+    assert mentions(words[0], "lab-mongodb", "was not released")
 
 
 @pytest.mark.matrix

@@ -9,6 +9,7 @@ from tests.runs.gameday.conftest import Hook
 from tests.wording import mentions
 
 from brownout.runs.gameday import notifications
+from brownout.runs.gameday.messages import Message, Topic
 from brownout.runs.gameday.notifications import Herald
 from brownout.runs.gameday.spec import Notify
 
@@ -57,11 +58,11 @@ def person(monkeypatch: pytest.MonkeyPatch, url: str, *about: str) -> Notify:
     return Notify.model_validate({**data, **({"about": about} if about else {})})
 
 
-def tell(someone: Notify, about: str, title: str, body: str = "") -> list[str]:
+def tell(someone: Notify, about: Topic, title: str, body: str = "") -> list[str]:
     """Tell somebody something, and return what was noted of it."""
     noted: list[str] = []
     herald = Herald([someone], noted.append)
-    herald.tell(about, title, body)
+    herald.tell(Message(about, "warning", title, body))
     herald.close()
     return noted
 
@@ -70,6 +71,7 @@ def test_a_webhook_gets_title_and_text(hook: Hook, monkeypatch: pytest.MonkeyPat
     assert tell(person(monkeypatch, hook.url), "end", TITLE, "stepdown: pass") == []
     (message,) = hook.heard
     assert (message["title"], message["message"]) == (TITLE, "stepdown: pass")
+    assert message["type"] == "warning"
 
 
 def test_a_mail_is_sent(mail: Mail, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ from brownout.infra import lab
 from brownout.inventory import inventory
 from brownout.run.events import wall_clock
 from brownout.runs import repair
-from brownout.runs.gameday import days
+from brownout.runs.gameday import days, messages
 from brownout.runs.gameday.days import Day
 from brownout.runs.gameday.freshness import known_duration
 from brownout.runs.gameday.notifications import Herald
@@ -101,7 +101,7 @@ class Conductor:
     def run(self) -> None:
         """Make every remaining step and record the verdict; the cluster is left as it was."""
         remaining = self._day.record.remaining
-        self._tell("begin", f"begins: {', '.join(step.name for step in remaining)}")
+        self._herald.tell(messages.begins(self._gameday, self._day.record))
         try:
             with self._stop:
                 self._bring_up()
@@ -162,7 +162,7 @@ class Conductor:
         self._day.record.unmended = outcome.unmended or ""
         self._note(f"{step.name}: {step.verdict}")
         if step.verdict != "pass":
-            self._tell("fail", f"{step.name}: {step.verdict}", *step.reasons)
+            self._herald.tell(messages.step_ended(self._gameday, step))
         if why := self._ends_the_day(step, outcome):
             self._stop.ask(why)
 
@@ -219,19 +219,12 @@ class Conductor:
         record = self._day.record
         record.ended, record.stopped = wall_clock(), self._stop.reason
         record.verdict = verdict_of(record)
-        self._tell("end", record.verdict, record.stopped)
+        self._herald.tell(messages.ended(self._gameday, record, self._day.path))
         self._note(f"over: {record.verdict}" + (f", {record.stopped}" if record.stopped else ""))
 
     def _note(self, words: str) -> None:
         self._say(words)
         self._day.note(words)
-
-    def _tell(self, about: str, words: str, *more: str) -> None:
-        """Tell people; the first line says what, where and how it is."""
-        record = self._day.record
-        title = f"game day {record.name} on {record.cluster}: {words}"
-        steps = [f"{step.name}: {step.verdict or step.status}" for step in record.steps]
-        self._herald.tell(about, title, "\n".join([*filter(None, more), *steps]))
 
 
 def _lacking(adapter: Adapter, milestone: Milestone) -> list[str]:

@@ -9,16 +9,24 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import urlsplit
 
-from apprise import Apprise, AppriseAsset, NotifyFormat
+from apprise import Apprise, AppriseAsset, NotifyFormat, NotifyType
 from tenacity import RetryError, Retrying, retry_if_result, stop_after_attempt, wait_fixed
 
 from brownout.base.redact import redact
+from brownout.runs.gameday.messages import Message, Severity
 from brownout.runs.gameday.spec import Notify
 
 __all__ = ["Herald", "unusable"]
 
 TRIES = 3
 BETWEEN_S = 1.0
+
+#: What a channel makes its colour, icon or field `type` of.
+_TYPES: dict[Severity, NotifyType] = {
+    "info": NotifyType.INFO,
+    "warning": NotifyType.WARNING,
+    "failure": NotifyType.FAILURE,
+}
 
 _words = logging.getLogger("apprise")
 
@@ -30,17 +38,18 @@ class Herald:
         self._people, self._note = people, note
         self._sender = ThreadPoolExecutor(1, thread_name_prefix="messages")
 
-    def tell(self, about: str, title: str, body: str) -> None:
-        """Send a message to all who want to hear of `about`; returns at once."""
+    def tell(self, message: Message) -> None:
+        """Send it to all who want to hear of what it is about; returns at once."""
         for person in self._people:
-            if about in person.about:
-                self._sender.submit(self._send, person, title, body)
+            if message.about in person.about:
+                self._sender.submit(self._send, person, message)
 
     def close(self) -> None:
         """Wait until every message is sent or has failed."""
         self._sender.shutdown(wait=True)
 
-    def _send(self, person: Notify, title: str, body: str) -> None:
+    def _send(self, person: Notify, message: Message) -> None:
+        title = message.title
         heard = _Heard()
         _words.addHandler(heard)
         try:
@@ -49,7 +58,7 @@ class Herald:
                 wait=wait_fixed(BETWEEN_S),
                 retry=retry_if_result(lambda sent: not sent),
             )
-            tries(lambda: _notify(person, title, body))
+            tries(lambda: _notify(person, message))
         except RetryError:
             why = redact(heard.last, _secrets_of(person)) or "no reason given"
             self._note(f"`{person.name}` was not told «{title}» in {TRIES} tries: {why}")
@@ -70,10 +79,16 @@ def unusable(people: Sequence[Notify]) -> list[str]:
     ]
 
 
-def _notify(person: Notify, title: str, body: str) -> bool:
+def _notify(person: Notify, message: Message) -> bool:
     caller = Apprise(asset=AppriseAsset(app_id="brownout"))
     caller.add(person.url.get_secret_value())
-    return bool(caller.notify(title=title, body=body or title, body_format=NotifyFormat.TEXT))
+    sent = caller.notify(
+        title=message.title,
+        body=message.body or message.title,
+        notify_type=_TYPES[message.severity],
+        body_format=NotifyFormat.TEXT,
+    )
+    return bool(sent)
 
 
 def _secrets_of(person: Notify) -> list[str]:

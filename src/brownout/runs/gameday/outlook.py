@@ -12,7 +12,7 @@ from brownout.runs.gameday.calendar import Calendar
 from brownout.runs.gameday.freshness import freshness, known_duration, stale_words
 from brownout.runs.gameday.leases import Leases
 from brownout.runs.gameday.plan import calendar_for, in_order, make
-from brownout.runs.gameday.schedules import next_times
+from brownout.runs.gameday.schedules import clock_changes, next_times
 from brownout.runs.gameday.spec import GameDay, Step
 
 __all__ = ["plan_words"]
@@ -59,6 +59,8 @@ def _head(
         for moment in due:
             if why := calendar.why_not(moment):
                 yield f"             {_moment(moment)} will not run: {why}"
+        for words in clock_changes(gameday.schedule, now):
+            yield f"clocks       {words}"
     for person in gameday.notify:
         yield f"tells        {person.name} of {', '.join(person.about)}"
 

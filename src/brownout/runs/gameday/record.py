@@ -50,7 +50,8 @@ class Record:
 
     `inventory` is what the game day calls its cluster, `inventory_path` the file that this meant.
     `brought_up` says that the day started the cluster, a lab, and takes it down; `proof` is what
-    the state of the cluster proved at the end.
+    the state of the cluster proved at the end. `died` says that the day's process ended without
+    concluding it.
     """
 
     name: str
@@ -69,6 +70,7 @@ class Record:
     proof: str = ""
     notes: list[str] = field(default_factory=list)
     inventory_path: str = ""
+    died: bool = False
     schema_version: int = 1
 
     @property
@@ -92,6 +94,8 @@ def verdict_of(record: Record) -> str:
         return "not put back"
     if "fail" in verdicts:
         return "fail"
+    if record.died:
+        return "died"
     if record.stopped or "aborted" in verdicts:
         return "aborted"
     return "pass" if all(verdict == "pass" for verdict in verdicts) else "inconclusive"

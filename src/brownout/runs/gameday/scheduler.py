@@ -2,8 +2,10 @@
 
     brownout gameday serve FILE… ──▶ at its time: `brownout gameday run --scheduled FILE`
 
-The store remembers when each was due next, so that days missed without a server are reported.
-Whether a day may run then is decided by the run itself, which never begins outside its window.
+The store remembers when each was due next, so that days missed without a server are reported, and
+the watch log that a server was killed: the next one tells people at once, then puts back what a
+day that died with it left. Whether a day may run then is decided by the run itself, which never
+begins outside its window.
 """
 
 import signal
@@ -11,6 +13,7 @@ import subprocess
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
@@ -19,23 +22,39 @@ from apscheduler.events import EVENT_JOB_MAX_INSTANCES, EVENT_JOB_MISSED, JobEve
 from apscheduler.executors.pool import ThreadPoolExecutor
 from apscheduler.jobstores.sqlalchemy import SQLAlchemyJobStore
 from apscheduler.schedulers.background import BackgroundScheduler
+from prometheus_client import CollectorRegistry, generate_latest
 
-from brownout.base.errors import BrownoutError, ConfigurationError, ExitCode, Refused
+from brownout.base.errors import (
+    BrownoutError,
+    ConfigurationError,
+    ExitCode,
+    Refused,
+    RunDirectoryError,
+)
 from brownout.base.files import private_directory, private_file
 from brownout.base.leash import leashed
 from brownout.base.locks import Held, Lock
 from brownout.faults.open_runs import state_home
 from brownout.inventory import inventory
-from brownout.runs.gameday import kill_switch
+from brownout.observe.address import load_shown
+from brownout.runs.gameday import kill_switch, messages
+from brownout.runs.gameday.days import Day, all_days
+from brownout.runs.gameday.freshness import freshness
 from brownout.runs.gameday.leases import Leases
+from brownout.runs.gameday.messages import Message
+from brownout.runs.gameday.metrics import GameDayCollector
 from brownout.runs.gameday.notifications import Herald
-from brownout.runs.gameday.schedules import trigger_of
+from brownout.runs.gameday.record import Record, StepRecord
+from brownout.runs.gameday.schedules import next_times, trigger_of
 from brownout.runs.gameday.spec import GameDay
+from brownout.runs.gameday.watch_log import WatchLog
 
 __all__ = ["Server", "fire"]
 
 Say = Callable[[str], None]
 HEAL_WITHIN_S = 300.0
+#: So often passes are looked at, and the log says that the server is there.
+LOOK_EVERY_S = 60.0
 #: How many game days may run at once from here.
 AT_ONCE = 8
 
@@ -45,11 +64,12 @@ _serving: "list[Server]" = []
 class Server:
     """Serves the schedules of some game days until a signal; one a process, and one a machine."""
 
-    def __init__(self, gamedays: Sequence[GameDay], say: Say) -> None:
+    def __init__(self, gamedays: Sequence[GameDay], say: Say, listen: str = "") -> None:
         if without := [str(day.path) for day in gamedays if day.schedule is None]:
             raise ConfigurationError([f"{path}: schedule: found none" for path in without])
         self._days = {str(day.path.resolve()): day for day in gamedays}
-        self._say = say
+        self._say, self._listen = say, listen
+        self._log = WatchLog()
         self._running: list[subprocess.Popen[bytes]] = []
         self._ended = threading.Event()
 
@@ -70,13 +90,23 @@ class Server:
                 timezone=UTC,
             )
             scheduler.add_listener(self._missed, EVENT_JOB_MISSED | EVENT_JOB_MAX_INSTANCES)
-            scheduler.start(paused=True)
-            self._schedule(scheduler)
-            scheduler.resume()
-            self._ended.wait()
-            for process in self._running:
-                process.send_signal(signal.SIGTERM)
-            scheduler.shutdown(wait=True)
+            self._log = WatchLog.read()
+            before = replace(self._log)
+            self._log.serve()
+            with load_shown(self._listen, "gamedays", self._say, self._metrics):
+                self._succeed(before)
+                scheduler.start(paused=True)
+                self._schedule(scheduler)
+                scheduler.resume()
+                while True:
+                    self._look_at_passes()
+                    self._log.save()
+                    if self._ended.wait(LOOK_EVERY_S):
+                        break
+                for process in self._running:
+                    process.send_signal(signal.SIGTERM)
+                scheduler.shutdown(wait=True)
+            self._log.end()
 
     def fire(self, path: str) -> None:
         """Run one game day to its end; what one that was killed left is put back."""
@@ -88,7 +118,7 @@ class Server:
         code = process.wait()
         self._running.remove(process)
         if code < 0:
-            self._tell(gameday, f"was killed by {signal.Signals(-code).name}", self._heal(gameday))
+            self._bury(gameday, f"its process was killed by {signal.Signals(-code).name}")
         elif code == ExitCode.BAD_INPUT:
             self._say(f"{gameday.name} did not begin; why stands above")
         else:
@@ -105,7 +135,8 @@ class Server:
             trigger = trigger_of(gameday.schedule)
             late_s = int(gameday.schedule.late.total_seconds())
             job = scheduler.get_job(path)
-            if job is None and trigger.get_next_fire_time(None, _now()) < _now():
+            due = trigger.get_next_fire_time(None, _now())
+            if job is None and (due is None or due < _now()):
                 self._say(f"{gameday.name} was due at {gameday.schedule.at}; nothing more is due")
                 continue
             if job is None or (repr(job.trigger), job.misfire_grace_time) != (
@@ -123,30 +154,73 @@ class Server:
         times = getattr(event, "scheduled_run_times", None) or [event.scheduled_run_time]
         due = ", ".join(f"{moment.astimezone(UTC):%F %T} UTC" for moment in times)
         if event.code == EVENT_JOB_MISSED:
-            why = f"MISSED: it was due at {due}, and it is later than `schedule.late` allows"
+            why = "nothing started it within `schedule.late`"
         else:
-            why = f"MISSED: it was due at {due}, while the one before was still running"
+            why = "the one before was still running"
         if gameday := self._days.get(event.job_id):
-            self._tell(gameday, why)
+            self._log.miss(event.job_id, times[-1].timestamp())
+            self._tell(gameday, messages.missed(gameday, due, why, self._next(gameday)))
 
-    def _heal(self, gameday: GameDay) -> str:
-        """Put back what the killed day left; return in words what state proves."""
+    def _succeed(self, before: WatchLog) -> None:
+        """Where the server before was killed, tell people first, then see what it left."""
+        if not before.pid:
+            return
+        for gameday in self._days.values():
+            why = f"process {before.pid} of `brownout gameday serve`, last seen {before.seen}, died"
+            self._tell(gameday, messages.server_died(gameday, why, self._next(gameday)))
+        for gameday in self._days.values():
+            self._bury(gameday, "it died with its server")
+
+    def _bury(self, gameday: GameDay, why: str) -> None:
+        """Put back what a day that died left, if one did, and tell people what state proves."""
+        broken = False
         try:
             with Leases() as leases:
                 cluster = inventory.declared(gameday.cluster).name
                 lease = next((held for held in leases.held() if held.cluster == cluster), None)
                 if lease is None or lease.state(leases.now()) != "died":
-                    return "it held no cluster"
-                why = "its process was killed"
-                return kill_switch.stop(leases, lease, why, HEAL_WITHIN_S, self._say)
+                    return
+                day = Path(lease.day)
+                try:
+                    state = kill_switch.stop(leases, lease, why, HEAL_WITHIN_S, self._say)
+                except BrownoutError as error:
+                    state, broken = str(error), True
         except BrownoutError as error:
-            return str(error)
+            day, state, broken = Path(), str(error), True
+        self._tell(gameday, messages.died(gameday, why, state, _step_in(day), broken))
 
-    def _tell(self, gameday: GameDay, words: str, more: str = "") -> None:
-        title = f"game day {gameday.name} on {gameday.cluster}: {words}"
-        self._say(f"{title}; {more}" if more else title)
+    def _look_at_passes(self) -> None:
+        """Tell people once of each pass that became stale."""
+        past, now, reported = self._past(), _now(), set(self._log.stale)
+        stale = {
+            f"{gameday.path.resolve()} {entry.name} {entry.passed}": (gameday, entry)
+            for gameday in self._days.values()
+            for entry in freshness(gameday, past, now)
+            if entry.stale and entry.passed is not None
+        }
+        self._log.stale = sorted(stale)
+        for key in stale.keys() - reported:
+            gameday, entry = stale[key]
+            self._tell(gameday, messages.stale(gameday, entry, self._next(gameday), now))
+
+    def _metrics(self) -> str:
+        registry = CollectorRegistry()
+        registry.register(GameDayCollector(list(self._days.values()), self._past, self._log))
+        return generate_latest(registry).decode()
+
+    def _past(self) -> list[Record]:
+        return [day.record for day in all_days()]
+
+    def _next(self, gameday: GameDay) -> datetime | None:
+        assert gameday.schedule is not None
+        return next(iter(next_times(gameday.schedule, _now(), 1)), None)
+
+    def _tell(self, gameday: GameDay, message: Message) -> None:
+        self._say(message.title)
+        for line in message.body.splitlines():
+            self._say(f"  {line}")
         herald = Herald(gameday.notify, self._say)
-        herald.tell("fail", title, more)
+        herald.tell(message)
         herald.close()
 
     def _heard(self, number: int, frame: FrameType | None) -> None:
@@ -172,6 +246,15 @@ def _alone() -> Iterator[None]:
         ) from error
     with lock:
         yield
+
+
+def _step_in(day: Path) -> StepRecord | None:
+    """Return the step that was running in a day that died."""
+    try:
+        steps = Day.open(day).record.steps
+    except RunDirectoryError:
+        return None
+    return next((step for step in steps if step.status == "running"), None)
 
 
 def _home(name: str) -> Path:

@@ -198,9 +198,13 @@ class Notify(Settings):
     url: Annotated[Secret, Field(description="json://…, slack://…, mailto://…, by reference")]
     name: Annotated[str, Field(min_length=1, description="what people call it in messages")]
     about: Annotated[
-        tuple[Literal["begin", "fail", "end"], ...],
-        Field(min_length=1, description="the day begins; a step does not pass; the day is over"),
-    ] = ("begin", "fail", "end")
+        tuple[Literal["begin", "fail", "end", "stale"], ...],
+        Field(
+            min_length=1,
+            description="the day begins; a step did not pass, or the day was missed or died; the "
+            "day is over; a pass is too old",
+        ),
+    ] = ("begin", "fail", "end", "stale")
 
 
 class GameDay(Settings):
@@ -229,6 +233,11 @@ class GameDay(Settings):
     freeze: tuple[Freeze, ...] = ()
     schedule: Schedule | None = None
     notify: tuple[Notify, ...] = ()
+    on_call: Annotated[str, Field(description="who acts on messages: a team, a person")] = ""
+    reports: Annotated[
+        str,
+        Field(pattern=r"^(https?://[^@\s]+)?$", description="URL under which the runs are served"),
+    ] = ""
     freshness: Annotated[
         Span, Field(description="a pass that is older is stale")
     ] = timedelta(days=30)  # fmt: skip

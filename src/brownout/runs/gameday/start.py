@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from brownout.base.errors import Refused, RunDirectoryError
+from brownout.base.errors import Aborted, Refused, RunDirectoryError
 from brownout.inventory import inventory
 from brownout.run.events import wall_clock
 from brownout.runs import repair
@@ -35,7 +35,7 @@ def run(gameday: GameDay, resume: bool, say: Say) -> Day:
     """
     if why := calendar_for(gameday).why_not(datetime.now(UTC)):
         raise Refused(f"game day {gameday.name} does not run now: {why}", "nothing was touched")
-    with _leased(gameday, resume) as (day, leases, lease, dead):
+    with _leased(gameday, resume, say) as (day, leases, lease, dead):
         stop = Stop(gameday.abort_if, day.path)
         with closing(Keeper(leases, lease, stop.ask)):
             if dead is not None:
@@ -51,7 +51,12 @@ def run(gameday: GameDay, resume: bool, say: Say) -> Day:
             if resume:
                 _say_what_was_lost(day, say)
             conductor = Conductor(gameday, day, planned, stop, say)
-            conductor.run()
+            try:
+                conductor.run()
+            except (RunDirectoryError, OSError) as error:
+                if not any(step.began for step in day.record.steps):
+                    raise
+                raise Aborted(f"the game day was aborted: {error}") from error
     conductor.close()
     return day
 
@@ -75,7 +80,9 @@ def unfinished(gameday: GameDay) -> Day:
 
 
 @contextmanager
-def _leased(gameday: GameDay, resume: bool) -> Iterator[tuple[Day, Leases, Lease, Lease | None]]:
+def _leased(
+    gameday: GameDay, resume: bool, say: Say
+) -> Iterator[tuple[Day, Leases, Lease, Lease | None]]:
     """Hold the cluster's lease, and have the day's directory, new or the resumed one."""
     cluster = inventory.declared(gameday.cluster).name
     day = unfinished(gameday) if resume else _new(gameday, cluster)
@@ -85,7 +92,11 @@ def _leased(gameday: GameDay, resume: bool) -> Iterator[tuple[Day, Leases, Lease
             try:
                 yield day, leases, lease, dead
             finally:
-                leases.release(lease)
+                # Without its database the lease expires, or is taken from a dead process.
+                try:
+                    leases.release(lease)
+                except RunDirectoryError as error:
+                    say(f"the lease of {cluster} was not released: {error.message}")
     except Refused:
         if not resume and not any(step.began for step in day.record.steps):
             shutil.rmtree(day.path)
@@ -102,6 +113,7 @@ def _succeed(day: Day, dead: Lease) -> None:
     with suppress(RunDirectoryError):
         before = Day.open(Path(dead.day))
         day.record.brought_up |= before.record.brought_up
+        before.record.died = True
         before.record.stopped = f"it died; {day.path.name} put back what it left"
         before.record.verdict = verdict_of(before.record)
         before.save()
@@ -140,7 +152,7 @@ def _say_what_was_lost(day: Day, say: Say) -> None:
             say(words)
             day.note(words)
     day.record.verdict, day.record.ended, day.record.stopped = "", "", ""
-    day.record.unmended, day.record.proof = "", ""
+    day.record.unmended, day.record.proof, day.record.died = "", "", False
     day.save()
 
 

@@ -30,7 +30,7 @@ def table(record: Record) -> str:
 
 def markdown(record: Record, place: Path) -> str:
     """Return the day as Markdown that lies in `place`: a link to each run, and what was said."""
-    state = record.verdict.upper() or "GOES ON"
+    state = record.verdict.upper() or "IN PROGRESS"
     times = f"began {record.began}" + (f", ended {record.ended}" if record.ended else "")
     lines = [f"# {state}: {_title(record)}", ""]
     lines.append(f"Cluster `{record.cluster}`, {record.file}, {times}")

@@ -1,6 +1,6 @@
 """Game days as `status` and `history` show them. Pure, but for what is handed to them."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
@@ -27,20 +27,20 @@ def going_on(lease: Lease, state: str, record: Record | None) -> str:
     return "\n".join(lines + [f"  {note}" for note in (record.notes[-1:] if record else ())])
 
 
-def history_rows(past: Sequence[Day]) -> list[dict[str, Any]]:
-    """Return a row a day, the latest last, for programs."""
+def history_rows(past: Sequence[Day], running: Collection[str]) -> list[dict[str, Any]]:
+    """Return a row a day, the latest last, for programs; `running` are directories."""
     return [
-        {**asdict(day.record), "day": str(day.path), "verdict": _word(day.record)} for day in past
+        {**asdict(day.record), "day": str(day.path), "verdict": _word(day, running)} for day in past
     ]
 
 
-def history_words(past: Sequence[Day]) -> str:
-    """Return a line a day, the latest last."""
+def history_words(past: Sequence[Day], running: Collection[str]) -> str:
+    """Return a line a day, the latest last; `running` are the directories of those in progress."""
     rows = []
     for day in past:
         record = day.record
         steps = ", ".join(f"{step.name} {step.verdict or step.status}" for step in record.steps)
-        rows.append([record.began[:16], record.name, record.cluster, _word(record), steps,
+        rows.append([record.began[:16], record.name, record.cluster, _word(day, running), steps,
                      str(day.path)])  # fmt: skip
     return Grid("", columns("began | game day | cluster | verdict | steps | where"), rows).plain()
 
@@ -62,5 +62,9 @@ def fresh_document(entries: Sequence[Freshness]) -> list[dict[str, Any]]:
     ]
 
 
-def _word(record: Record) -> str:
-    return record.verdict or "not over"
+def _word(day: Day, running: Collection[str]) -> str:
+    """Its verdict, with *died* where it did not conclude itself."""
+    verdict = day.record.verdict
+    if not verdict:
+        return "in progress" if str(day.path.absolute()) in running else "died"
+    return f"{verdict}, died" if day.record.died and verdict != "died" else verdict

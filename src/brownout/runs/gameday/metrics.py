@@ -1,0 +1,74 @@
+"""Metrics of the game days that a server of schedules serves; `docs/metrics.md` has them all."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.metrics_core import Metric
+from prometheus_client.registry import Collector
+
+from brownout.runs.gameday.freshness import freshness
+from brownout.runs.gameday.record import Record
+from brownout.runs.gameday.spec import GameDay
+from brownout.runs.gameday.watch_log import WatchLog
+
+__all__ = ["GameDayCollector"]
+
+_DAY = ("gameday", "cluster")
+
+
+class GameDayCollector(Collector):
+    """Makes the metrics of some game days from the records of all of them, the latest last."""
+
+    def __init__(
+        self,
+        gamedays: Sequence[GameDay],
+        past: Callable[[], Sequence[Record]],
+        log: WatchLog,
+    ) -> None:
+        self._gamedays, self._past, self._log = gamedays, past, log
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield every metric; what never happened has no time."""
+        past, now = list(self._past()), datetime.now(UTC)
+        days = CounterMetricFamily(
+            "brownout_gameday_days", "Game days that ended, by verdict.", labels=(*_DAY, "verdict")
+        )
+        missed = CounterMetricFamily(
+            "brownout_gameday_missed", "Times at which none was started.", labels=_DAY
+        )
+        last_missed = GaugeMetricFamily(
+            "brownout_gameday_last_missed_time_seconds", "When the last one was due.", labels=_DAY
+        )
+        last_died = GaugeMetricFamily(
+            "brownout_gameday_last_died_time_seconds", "When the last one that died began.",
+            labels=_DAY,
+        )  # fmt: skip
+        stale = GaugeMetricFamily(
+            "brownout_gameday_pass_stale",
+            "1 where the last pass is missing or older than `freshness`.",
+            labels=(*_DAY, "experiment"),
+        )
+        passed = GaugeMetricFamily(
+            "brownout_gameday_last_pass_time_seconds",
+            "When it last passed.",
+            labels=(*_DAY, "experiment"),
+        )
+        for gameday in self._gamedays:
+            own = (gameday.name, gameday.cluster)
+            ours = [record for record in past if record.name == gameday.name]
+            verdicts = Counter(record.verdict for record in ours if record.verdict)
+            for verdict in ("pass", "fail", "inconclusive", "aborted", "died", "not put back"):
+                days.add_metric((*own, verdict), verdicts[verdict])
+            slot = self._log.missed.get(str(gameday.path.resolve()), {})
+            missed.add_metric(own, slot.get("count", 0.0))
+            if "last" in slot:
+                last_missed.add_metric(own, slot["last"])
+            if dead := [record for record in ours if record.died]:
+                last_died.add_metric(own, datetime.fromisoformat(dead[-1].began).timestamp())
+            for entry in freshness(gameday, past, now):
+                stale.add_metric((*own, entry.name), float(entry.stale))
+                if entry.passed is not None:
+                    passed.add_metric((*own, entry.name), entry.passed.timestamp())
+        yield from (days, missed, last_missed, last_died, stale, passed)
