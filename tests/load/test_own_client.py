@@ -1,6 +1,8 @@
 """A stream whose operations a program of the user's does, on a real cluster that fails over."""
 
 import json
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -10,7 +12,8 @@ from tests.cli.conftest import Brownout, brownout, home
 
 __all__ = ["brownout", "home"]
 
-CLIENTS = Path(__file__).parents[2] / "infra" / "clients"
+ROOT = Path(__file__).parents[2]
+CLIENTS = ROOT / "infra" / "clients"
 CLIENT = CLIENTS / "postgresql.py"
 WORKLOAD = {
     "data": {"keys": 500, "value_bytes": 100},
@@ -56,6 +59,8 @@ def test_the_clients_own_recovery_and_ledger_are_measured_beside_the_drivers(
         pytest.param(
             "lab-postgresql", ["entry.py", sys.executable, "sqlalchemy_asyncpg.py"], id="entry"
         ),
+        pytest.param("lab-redis", ["redis_cluster.py"], id="redis-py"),
+        pytest.param("lab-mongodb", ["mongodb.py"], id="pymongo"),
     ],
 )
 def test_a_ready_client_keeps_every_rule_on_a_real_cluster(
@@ -65,3 +70,21 @@ def test_a_ready_client_keeps_every_rule_on_a_real_cluster(
     said = brownout("client", "check", "--cluster", cluster, "--", sys.executable, *command)
     assert said.code == 0, said.out + said.err
     assert "✓ a write whose server hangs is in doubt" in said.out
+
+
+@pytest.mark.matrix
+@pytest.mark.timeout(300)
+def test_the_client_of_node_postgres_keeps_every_rule(brownout: Brownout, tmp_path: Path) -> None:
+    program = shutil.copy(CLIENTS / "node_pg.mjs", tmp_path)
+    subprocess.run(["npm", "install", "--silent", "--prefix", tmp_path, "pg"], check=True)
+    said = brownout("client", "check", "--cluster", "lab-postgresql", "--", "node", program)
+    assert said.code == 0, said.out + said.err
+
+
+@pytest.mark.matrix
+@pytest.mark.timeout(300)
+def test_the_client_of_database_sql_keeps_every_rule(brownout: Brownout, tmp_path: Path) -> None:
+    built = tmp_path / "client"
+    subprocess.run(["go", "build", "-o", built, "./infra/clients/go_pgx"], cwd=ROOT, check=True)
+    said = brownout("client", "check", "--cluster", "lab-postgresql", "--", built)
+    assert said.code == 0, said.out + said.err

@@ -1,0 +1,173 @@
+// A client for a stream on PostgreSQL, by database/sql and pgx: the protocol of docs/client.md.
+//
+// The options are those of sql.DB: max_open, max_idle (numbers), max_lifetime_s, max_idle_time_s.
+package main
+
+import (
+	"bufio"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	_ "github.com/jackc/pgx/v5/stdlib"
+)
+
+const (
+	table   = "brownout_client"
+	columns = "(key text PRIMARY KEY, writer text, sequence bigint, value text)"
+	insert  = "INSERT INTO " + table + " VALUES ($1, $2, $3, $4) ON CONFLICT "
+	set     = "SET writer = $2, sequence = $3, value = $4"
+	read    = "SELECT value FROM " + table + " WHERE key = $1"
+	always  = insert + "(key) DO UPDATE " + set
+	missing = insert + "DO NOTHING"
+	update  = "UPDATE " + table + " " + set + " WHERE key = $1 AND writer = $2 AND sequence BETWEEN $5 AND $6"
+)
+
+type request struct {
+	Do, Key, Writer, Value string
+	ID                     uint64
+	Sequence               int64
+	DeadlineMS             int64 `json:"deadline_ms"`
+	Expect                 *struct {
+		Missing     bool
+		First, Last int64
+	}
+	Connection struct{ URI, Username, Password string }
+	Options    options
+}
+
+type options struct {
+	MaxOpen      int     `json:"max_open"`
+	MaxIdle      int     `json:"max_idle"`
+	MaxLifetimeS float64 `json:"max_lifetime_s"`
+	MaxIdleTimeS float64 `json:"max_idle_time_s"`
+}
+
+type answer map[string]any
+
+func open(r request) (*sql.DB, error) {
+	at, err := url.Parse("postgresql://" + strings.SplitN(r.Connection.URI, "://", 2)[1])
+	if err != nil {
+		return nil, err
+	}
+	where := url.URL{
+		Scheme: "postgresql", Host: at.Host, Path: "/postgres",
+		User: url.UserPassword(r.Connection.Username, r.Connection.Password),
+	}
+	if strings.Contains(at.Host, ",") { // one address is to lead to the primary
+		where.RawQuery = "target_session_attrs=read-write"
+	}
+	db, err := sql.Open("pgx", where.String())
+	if err != nil {
+		return nil, err
+	}
+	seconds := func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+	db.SetMaxOpenConns(r.Options.MaxOpen)
+	if r.Options.MaxIdle > 0 {
+		db.SetMaxIdleConns(r.Options.MaxIdle)
+	}
+	db.SetConnMaxLifetime(seconds(r.Options.MaxLifetimeS))
+	db.SetConnMaxIdleTime(seconds(r.Options.MaxIdleTimeS))
+	_, err = db.Exec("CREATE TABLE IF NOT EXISTS " + table + " " + columns)
+	return db, err
+}
+
+// work does one operation; sent says whether anything of it may have reached the server.
+func work(ctx context.Context, db *sql.DB, r request) (end string, value any, sent bool, err error) {
+	connection, err := db.Conn(ctx)
+	if err != nil {
+		return "", nil, false, err
+	}
+	defer connection.Close()
+	if r.Do == "write" {
+		statement, values := always, []any{r.Key, r.Writer, r.Sequence, r.Value}
+		switch {
+		case r.Expect != nil && r.Expect.Missing:
+			statement = missing
+		case r.Expect != nil:
+			statement, values = update, append(values, r.Expect.First, r.Expect.Last)
+		}
+		done, err := connection.ExecContext(ctx, statement, values...)
+		if err != nil {
+			return "", nil, true, err
+		}
+		if n, _ := done.RowsAffected(); n > 0 {
+			return "ok", nil, true, nil
+		}
+	}
+	var stored string
+	err = connection.QueryRowContext(ctx, read, r.Key).Scan(&stored)
+	if err == nil {
+		value = stored
+	} else if !errors.Is(err, sql.ErrNoRows) {
+		return "", nil, true, err
+	}
+	if r.Do == "read" {
+		return "ok", value, true, nil
+	}
+	return "refused", value, true, nil
+}
+
+func perform(db *sql.DB, r request) answer {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(r.DeadlineMS)*time.Millisecond)
+	defer cancel()
+	end, value, sent, err := work(ctx, db, r)
+	if err == nil {
+		return answer{"id": r.ID, "end": end, "value": value}
+	}
+	var refused *pgconn.PgError
+	var network net.Error
+	code, known := fmt.Sprintf("%T", err), false
+	if errors.As(err, &refused) {
+		code = refused.Code
+		known = !strings.HasPrefix(code, "57") && !strings.HasPrefix(code, "08")
+	}
+	failed := answer{"id": r.ID, "end": "failed", "code": code}
+	if sent && r.Do == "write" && !known {
+		failed["end"] = "in_doubt"
+	}
+	switch {
+	case code == "25006":
+		failed["cause"] = "not-primary"
+	case errors.Is(err, context.DeadlineExceeded) || errors.As(err, &network) && network.Timeout():
+		failed["cause"] = "client-timeout-total"
+	}
+	return failed
+}
+
+func main() {
+	lines := bufio.NewReader(os.Stdin)
+	out := json.NewEncoder(os.Stdout)
+	var db *sql.DB
+	var one sync.Mutex
+	say := func(a answer) {
+		one.Lock()
+		defer one.Unlock()
+		_ = out.Encode(a)
+	}
+	for {
+		line, err := lines.ReadBytes('\n')
+		var r request
+		if err != nil || json.Unmarshal(line, &r) != nil || r.Do == "close" {
+			return
+		}
+		if r.Do != "open" {
+			go func() { say(perform(db, r)) }()
+			continue
+		}
+		if db, err = open(r); err != nil {
+			say(answer{"error": err.Error()})
+			return
+		}
+		say(answer{"opened": "database/sql with pgx", "settings": r.Options})
+	}
+}

@@ -1,0 +1,85 @@
+"""A client for a stream on MongoDB, by pymongo: the protocol of docs/client.md.
+
+The options are those of `AsyncMongoClient` (`maxPoolSize`, `waitQueueTimeoutMS`, `w`, …). Its
+retries are off unless `retryWrites` and `retryReads` are given.
+"""
+
+import asyncio
+import json
+import sys
+
+from pymongo import AsyncMongoClient, errors
+
+#: What the server answers to a write that it did not begin.
+NOT_PRIMARY = (10107, 13435, 189)
+#: What it answers to one that it may have done: interrupted, shutting down, write concern unknown.
+UNKNOWN = (11600, 11602, 91, 64, 50, 79, 262)
+
+
+async def work(records, r):
+    key = {"_id": r["key"]}
+    if r["do"] == "write":
+        expect = r.get("expect") or {}
+        record = {k: r[k] for k in ("writer", "sequence", "value")}
+        if "missing" in expect:
+            try:
+                await records.insert_one({**key, **record})
+                return {"end": "ok"}
+            except errors.DuplicateKeyError:
+                pass
+        elif "first" in expect:
+            sequence = {"$gte": expect["first"], "$lte": expect["last"]}
+            held = {**key, "writer": r["writer"], "sequence": sequence}
+            if (await records.update_one(held, {"$set": record})).matched_count:
+                return {"end": "ok"}
+        else:
+            await records.replace_one(key, record, upsert=True)
+            return {"end": "ok"}
+    stored = await records.find_one(key)
+    value = stored["value"] if stored else None
+    return {"end": "ok" if r["do"] == "read" else "refused", "value": value}
+
+
+def ended(r, error):
+    """Say how an operation ended that raised `error`."""
+    code = getattr(error, "code", None)
+    answer = {"end": "failed", "code": str(code or type(error).__name__)}
+    if isinstance(error, errors.WaitQueueTimeoutError):
+        return {**answer, "cause": "pool-exhausted"}
+    if isinstance(error, errors.ServerSelectionTimeoutError):
+        return {**answer, "cause": "no-node"}
+    if code in NOT_PRIMARY:
+        return {**answer, "cause": "not-primary"}
+    broken = isinstance(error, errors.ConnectionFailure) or not isinstance(
+        error, errors.OperationFailure
+    )
+    unknown = broken or code in UNKNOWN or isinstance(error, errors.WriteConcernError)
+    return {**answer, "end": "in_doubt"} if unknown and r["do"] == "write" else answer
+
+
+async def do(records, r):
+    task = asyncio.create_task(work(records, r))
+    if not (await asyncio.wait({task}, timeout=r["deadline_ms"] / 1000))[0]:
+        task.cancel()
+        end = "in_doubt" if r["do"] == "write" else "failed"
+        answer = {"end": end, "cause": "client-timeout-total"}
+    else:
+        answer = ended(r, error) if (error := task.exception()) else task.result()
+    print(json.dumps({"id": r["id"], **answer}), flush=True)
+
+
+async def main():
+    opening = json.loads(sys.stdin.readline())
+    at, options = opening["connection"], opening.get("options") or {}
+    login = {k: at[k] for k in ("username", "password") if at.get(k)}
+    usual = {"w": "majority", "retryWrites": False, "retryReads": False}
+    client = AsyncMongoClient(at["uri"], **login, **{**usual, **options})
+    async with client, asyncio.TaskGroup() as tasks:
+        records = client[opening["namespace"]]["brownout_client"]
+        await client.admin.command("ping")
+        print(json.dumps({"opened": "pymongo", "settings": options}), flush=True)
+        while (line := await asyncio.to_thread(sys.stdin.readline)) and '"close"' not in line:
+            tasks.create_task(do(records, json.loads(line)))
+
+
+asyncio.run(main())

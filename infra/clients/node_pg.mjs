@@ -1,0 +1,90 @@
+// A client for a stream on PostgreSQL, by node-postgres and its pool: the protocol of docs/client.md.
+// `npm install pg`. The options are those of pg's Pool: max, connectionTimeoutMillis, query_timeout, …
+import { createInterface } from "node:readline";
+import pg from "pg";
+
+const TABLE = "brownout_client";
+const COLUMNS = "(key text PRIMARY KEY, writer text, sequence bigint, value text)";
+const MAKE = `INSERT INTO ${TABLE} VALUES ($1, $2, $3, $4) ON CONFLICT`;
+const SET = "SET writer = $2, sequence = $3, value = $4";
+const READ = `SELECT value FROM ${TABLE} WHERE key = $1`;
+const WRITES = {
+  any: `${MAKE} (key) DO UPDATE ${SET}`,
+  missing: `${MAKE} DO NOTHING`,
+  first: `UPDATE ${TABLE} ${SET} WHERE key = $1 AND writer = $2 AND sequence BETWEEN $5 AND $6`,
+};
+
+const say = (answer) => process.stdout.write(JSON.stringify(answer) + "\n");
+let pool;
+
+// node-postgres has one address, so with several the one that takes writes is looked for.
+async function open({ connection, options }) {
+  const login = { user: connection.username || undefined, password: connection.password || undefined, database: "postgres" };
+  for (const address of connection.uri.replace(/^[^/]*\/\//, "").replace(/[/?].*/, "").split(",")) {
+    const { hostname: host, port } = new URL(`postgresql://${address}`);
+    const candidate = new pg.Pool({ host, port: Number(port || 5432), ...login, ...options });
+    candidate.on("error", (error) => process.stderr.write(`${error.message}\n`)); // an idle one broke
+    try {
+      const { rows } = await candidate.query("SELECT pg_is_in_recovery() AS standby");
+      if (rows[0].standby) throw new Error(`${address} is a standby`);
+      await candidate.query(`CREATE TABLE IF NOT EXISTS ${TABLE} ${COLUMNS}`);
+      pool = candidate;
+      return say({ opened: "node-postgres", settings: options });
+    } catch (error) {
+      process.stderr.write(`${error.message}\n`);
+      await candidate.end();
+    }
+  }
+  say({ error: "no address leads to a server that takes writes" });
+}
+
+async function work(r) {
+  const connection = await pool.connect();
+  let broken;
+  try {
+    if (r.late) return {}; // its deadline passed in the queue, and nothing was sent
+    r.sent = true;
+    if (r.do === "write") {
+      const { expect = { any: true } } = r;
+      const range = "first" in expect ? [expect.first, expect.last] : [];
+      const values = [r.key, r.writer, r.sequence, r.value, ...range];
+      if ((await connection.query(WRITES[Object.keys(expect)[0]], values)).rowCount) return { end: "ok" };
+    }
+    const { rows } = await connection.query(READ, [r.key]);
+    return { end: r.do === "read" ? "ok" : "refused", value: rows[0]?.value ?? null };
+  } catch (error) {
+    broken = error.code?.length === 5 ? undefined : error;
+    throw error;
+  } finally {
+    connection.release(broken);
+  }
+}
+
+function ended(r, error) {
+  const code = error.code ?? error.message;
+  const sqlstate = /^[0-9A-Z]{5}$/.test(code) ? code : "57"; // without one the connection broke
+  const unknown = r.sent && r.do === "write" && /^(57|08)/.test(sqlstate);
+  const cause = code === "25006" ? { cause: "not-primary" } : {};
+  return { end: unknown ? "in_doubt" : "failed", code, ...cause };
+}
+
+function perform(r) {
+  const deadline = setTimeout(() => {
+    r.late = true;
+    const unknown = r.sent && r.do === "write";
+    say({ id: r.id, end: unknown ? "in_doubt" : "failed", cause: r.sent ? "client-timeout-total" : "pool-exhausted" });
+  }, r.deadline_ms);
+  const answer = (how) => {
+    clearTimeout(deadline);
+    if (!r.late) say({ id: r.id, ...how });
+  };
+  work(r).then(answer, (error) => answer(ended(r, error)));
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const request = JSON.parse(line);
+  if (request.do === "close") break;
+  if (request.do === "open") await open(request);
+  else perform(request);
+}
+process.stdout.write("", () => process.exit(0));

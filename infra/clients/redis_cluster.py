@@ -1,0 +1,86 @@
+"""A client for a stream on Redis Cluster, by redis-py: the protocol of docs/client.md.
+
+The options are those of `redis.asyncio.RedisCluster` (`max_connections`, `socket_timeout`, …), and
+`retries`: how often redis-py itself tries again. A write that it repeats may take effect twice.
+"""
+
+import asyncio
+import json
+import sys
+from urllib.parse import urlsplit
+
+from redis.asyncio import RedisCluster
+from redis.asyncio.cluster import ClusterNode
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.exceptions import ConnectionError, MaxConnectionsError, ResponseError, TimeoutError
+
+# Answers nil once it is written, else {what is stored} or {}.
+WRITE = """
+local at = redis.call('HMGET', KEYS[1], 'writer', 'sequence', 'value')
+local fits = true
+if ARGV[4] == 'missing' then fits = not at[1] end
+if ARGV[4] == 'first' then
+  local n = tonumber(at[2] or -1)
+  fits = at[1] == ARGV[1] and n >= tonumber(ARGV[5]) and n <= tonumber(ARGV[6])
+end
+if not fits then return {at[3]} end
+redis.call('HSET', KEYS[1], 'writer', ARGV[1], 'sequence', ARGV[2], 'value', ARGV[3])
+return nil
+"""
+
+
+async def work(cluster, r):
+    key = f"client:{r['key']}"
+    if r["do"] == "read":
+        return {"end": "ok", "value": await cluster.hget(key, "value")}
+    expect = r.get("expect") or {"any": True}
+    range_ = (expect.get("first", 0), expect.get("last", 0))
+    written = r["writer"], r["sequence"], r["value"]
+    stored = await cluster.eval(WRITE, 1, key, *written, next(iter(expect)), *range_)
+    if stored is None:
+        return {"end": "ok"}
+    return {"end": "refused", "value": stored[0] if stored else None}
+
+
+def ended(r, error):
+    """Say how an operation ended that raised `error`."""
+    answer = {"end": "failed", "code": type(error).__name__}
+    if isinstance(error, MaxConnectionsError):
+        return {**answer, "cause": "pool-exhausted"}
+    if isinstance(error, (ConnectionError, TimeoutError)) or not isinstance(error, ResponseError):
+        return {**answer, "end": "in_doubt" if r["do"] == "write" else "failed"}
+    return {**answer, "code": str(error).split(" ")[0]}
+
+
+async def do(cluster, r):
+    task = asyncio.create_task(work(cluster, r))
+    if not (await asyncio.wait({task}, timeout=r["deadline_ms"] / 1000))[0]:
+        task.cancel()
+        end = "in_doubt" if r["do"] == "write" else "failed"
+        answer = {"end": end, "cause": "client-timeout-total"}
+    else:
+        answer = ended(r, error) if (error := task.exception()) else task.result()
+    print(json.dumps({"id": r["id"], **answer}), flush=True)
+
+
+async def main():
+    opening = json.loads(sys.stdin.readline())
+    at, options = opening["connection"], opening.get("options") or {}
+    own = dict(options)
+    hosts = [urlsplit(f"//{each}") for each in urlsplit(at["uri"]).netloc.split(",")]
+    cluster = RedisCluster(
+        startup_nodes=[ClusterNode(each.hostname, each.port or 6379) for each in hosts],
+        username=at["username"] or None,
+        password=at["password"] or None,
+        decode_responses=True,
+        retry=Retry(NoBackoff(), own.pop("retries", 0)),
+        **own,
+    )
+    async with cluster, asyncio.TaskGroup() as tasks:
+        print(json.dumps({"opened": "redis-py", "settings": options}), flush=True)
+        while (line := await asyncio.to_thread(sys.stdin.readline)) and '"close"' not in line:
+            tasks.create_task(do(cluster, json.loads(line)))
+
+
+asyncio.run(main())
