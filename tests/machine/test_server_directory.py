@@ -138,7 +138,7 @@ def test_a_server_without_a_supervisor_resumes_once_and_it_counts(tmp_path: Path
     data.mkdir()
     spec = ProcessSpec(
         pid_file=tmp_path / "pid",
-        command=("sleep", "600"),
+        command=("sleep", "6041"),  # no other test has a process of this command
         working_directory=data,
         server_directory=data,
     )

@@ -94,14 +94,14 @@ probe() {
   echo "$probe ${22} $2" >> "/run/brownout-$1.probes"
 }
 show() {
-  record=/run/brownout-$1.stall
-  [ -e "$record" ] || return 0
+  # Read at once: its own switch may thaw it, and remove the record, at any moment.
+  record=$(cat -- "/run/brownout-$1.stall" 2>/dev/null) || return 0
   waiting=$(waiting "$1")
-  while read -r device point; do
+  echo "$record" | while read -r device point; do
     state=over
     echo "$waiting" | grep -qxF -- "$point" && state=stalled
     echo "$state $point"
-  done < "$record"
+  done
 }
 """
 )
