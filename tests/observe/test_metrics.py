@@ -20,7 +20,7 @@ from brownout.run.directory import RunDirectory
 from brownout.run.events import Event
 from brownout.show.live.files import RunFiles
 
-DOCUMENT = (Path(__file__).parents[2] / "docs" / "metrics.md").read_text()
+DOCUMENT, _ = (Path(__file__).parents[2] / "docs" / "metrics.md").read_text().split("## Game days")
 ROW = re.compile(r"^\| `(brownout_\w+)` \| (\w+) \|([^|]*)\|", re.MULTILINE)
 BEGAN = 1_800_000_000.0
 

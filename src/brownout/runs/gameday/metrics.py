@@ -33,7 +33,7 @@ class GameDayCollector(Collector):
         """Yield every metric; what never happened has no time."""
         past, now = list(self._past()), datetime.now(UTC)
         days = CounterMetricFamily(
-            "brownout_gameday_days", "Game days that ended, by verdict.", labels=(*_DAY, "verdict")
+            "brownout_gameday_ended", "Game days that ended, by verdict.", labels=(*_DAY, "verdict")
         )
         missed = CounterMetricFamily(
             "brownout_gameday_missed", "Times at which none was started.", labels=_DAY

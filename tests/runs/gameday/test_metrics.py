@@ -1,0 +1,57 @@
+"""What a server of schedules tells Prometheus: what the page says, and nothing else."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.parser import text_string_to_metric_families
+from tests.prometheus import promtool
+from tests.runs.gameday.conftest import Write
+
+from brownout.runs.gameday import gameday_file
+from brownout.runs.gameday.metrics import GameDayCollector
+from brownout.runs.gameday.record import Record, StepRecord
+from brownout.runs.gameday.watch_log import WatchLog
+
+_, DOCUMENT = (Path(__file__).parents[3] / "docs" / "metrics.md").read_text().split("## Game days")
+ROW = re.compile(r"^\| `(brownout_\w+)` \| (\w+) \|([^|]*)\|", re.MULTILINE)
+
+
+@pytest.fixture
+def told(write: Write) -> str:
+    """The page of one game day: a day that passed, one that died, and one that was missed."""
+    gameday = gameday_file.read(str(write(experiments=["stepdown"])))
+    began = (datetime.now(UTC) - timedelta(days=2)).isoformat()
+    step = StepRecord("stepdown", "stepdown", {})
+    step.begin(began)
+    step.end(began, "pass", Path("runs/one"), ())
+    cluster = gameday.cluster
+    passed = Record("day", "", cluster, cluster, "day.yaml", 0, [step], began, began, "pass")
+    died = Record("day", "", cluster, cluster, "day.yaml", 0, [], began, verdict="died", died=True)
+    log = WatchLog(missed={str(gameday.path.resolve()): {"count": 2, "last": 1_795_858_200.0}})
+    registry = CollectorRegistry()
+    registry.register(GameDayCollector([gameday], lambda: [passed, died], log))
+    return generate_latest(registry).decode()
+
+
+def test_the_table_has_every_metric_and_no_other(told: str) -> None:
+    documented = {row[0]: (row[1], row[2]) for row in ROW.findall(DOCUMENT)}
+    families = {
+        family.name + ("_total" if family.type == "counter" else ""): family
+        for family in text_string_to_metric_families(told)
+    }
+    assert set(families) == set(documented)
+    for name, family in families.items():
+        kind, labels = documented[name]
+        assert family.type == kind, name
+        assert family.samples, name
+        for sample in family.samples:
+            own = set(re.findall(r"`(\w+)`", labels))
+            assert set(sample.labels) == {"gameday", "cluster", *own}, name
+
+
+def test_prometheus_finds_nothing_to_mend(told: str) -> None:
+    checked = promtool("check", "metrics", text=told)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
