@@ -29,7 +29,7 @@ def helm() -> str:
     program = os.environ.get("BROWNOUT_HELM") or (str(built) if built.is_file() else "")
     program = program or shutil.which("helm") or ""
     if not program:
-        pytest.skip("NOT TESTED: there is no helm; `make build/helm` builds it")
+        pytest.skip("NOT TESTED: helm is not installed; `make build/helm` builds it")
     return program
 
 

@@ -226,6 +226,33 @@ def _patroni(image: str) -> dict[str, Any]:
     }
 
 
+def _bitnami_postgresql(
+    name: str, image: str, pod: str, ports: Sequence[Mapping[str, Any]], **variables: str
+) -> Chart:
+    directory = "/bitnami/postgresql"
+    server = {
+        "name": "postgresql",
+        "image": image,
+        "env": _env(POSTGRESQL_VOLUME_DIR=directory, PGDATA=f"{directory}/data", **variables),
+        "ports": ports,
+        "volumeMounts": _mounts(data=directory),
+    }
+    where = {
+        "container": "postgresql",
+        "program": "postgres",
+        "server_directory": f"{directory}/data",
+    }
+    return Chart(
+        name,
+        [server, _exporter("postgres")],
+        "postgresql",
+        where,
+        5432,
+        pod=pod,
+        notes=["not under Patroni"],
+    )
+
+
 _PATRONI_FILES = [{"name": "patroni-config", "projected": {"sources": []}}]
 
 _SCYLLA = {
@@ -371,59 +398,21 @@ CHARTS = [
         },
         2379,
     ),
-    Chart(
+    _bitnami_postgresql(
         "Bitnami postgresql",
-        [
-            {
-                "name": "postgresql",
-                "image": "docker.io/bitnami/postgresql:17.5.0-debian-12",
-                "env": _env(
-                    POSTGRESQL_PORT_NUMBER="5432",
-                    POSTGRESQL_VOLUME_DIR="/bitnami/postgresql",
-                    PGDATA="/bitnami/postgresql/data",
-                    POSTGRES_REPLICATION_MODE="slave",
-                ),
-                "ports": _ports(tcp_postgresql=5432),
-                "volumeMounts": _mounts(data="/bitnami/postgresql"),
-            },
-            _exporter("postgres"),
-        ],
-        "postgresql",
-        {
-            "container": "postgresql",
-            "program": "postgres",
-            "server_directory": "/bitnami/postgresql/data",
-        },
-        5432,
-        pod="shop-postgresql-read-0",
-        notes=["not under Patroni"],
+        "docker.io/bitnami/postgresql:17.5.0-debian-12",
+        "shop-postgresql-read-0",
+        _ports(tcp_postgresql=5432),
+        POSTGRESQL_PORT_NUMBER="5432",
+        POSTGRES_REPLICATION_MODE="slave",
     ),
-    Chart(
+    _bitnami_postgresql(
         "Bitnami postgresql-ha",
-        [
-            {
-                "name": "postgresql",
-                "image": "registry.acme.dev/team/postgresql-repmgr:17.5.0",
-                "env": _env(
-                    POSTGRESQL_VOLUME_DIR="/bitnami/postgresql",
-                    PGDATA="/bitnami/postgresql/data",
-                    REPMGR_PORT_NUMBER="5432",
-                    REPMGR_PRIMARY_HOST="shop-postgresql-0.shop-headless",
-                ),
-                "ports": _ports(postgresql=5432),
-                "volumeMounts": _mounts(data="/bitnami/postgresql"),
-            },
-            _exporter("postgres"),
-        ],
-        "postgresql",
-        {
-            "container": "postgresql",
-            "program": "postgres",
-            "server_directory": "/bitnami/postgresql/data",
-        },
-        5432,
-        pod="shop-postgresql-0",
-        notes=["not under Patroni"],
+        "registry.acme.dev/team/postgresql-repmgr:17.5.0",
+        "shop-postgresql-0",
+        _ports(postgresql=5432),
+        REPMGR_PORT_NUMBER="5432",
+        REPMGR_PRIMARY_HOST="shop-postgresql-0.shop-headless",
     ),
     Chart(
         "Zalando postgres-operator",

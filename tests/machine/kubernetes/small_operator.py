@@ -1,9 +1,9 @@
 """A small operator for tests: it keeps pods of a resource without a StatefulSet.
 
-It does what CloudNativePG does with pods, claims and the status of its Cluster, as far as faults
-meet it: each instance is a pod with a claim of its name, both controlled by the resource; a pod
-that is gone comes back with its claim, and where the claim is gone, both are made anew. A change of
-`status.targetPrimary` is a switchover. It has nothing of that code.
+It treats pods, claims and its Cluster's status as CloudNativePG does, as far as faults are
+concerned: each instance is a pod and a claim of the same name, both controlled by the resource. It
+recreates a missing pod on its claim, and both if the claim is missing too. A change of
+`status.targetPrimary` is a switchover. It contains no code of CloudNativePG.
 """
 
 import threading

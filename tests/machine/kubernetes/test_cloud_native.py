@@ -125,14 +125,14 @@ class _Shop:
         return f"host={hosts} user=postgres target_session_attrs=read-write"
 
     def address(self, name: str) -> str:
-        """The pod's, which it has again whenever it is made anew in this lab."""
+        """Return the pod's address, which it keeps in this lab when it is recreated."""
         pod = self.objects.find(in_namespace(self.namespace, "pods", name)) or {}
         return str((pod.get("status") or {}).get("podIP") or "")
 
     def switch(self, old: str, new: str) -> None:
         """Have the old primary end and come back as a replica, and the new one take over.
 
-        An old one that is gone finds the new one when it is made anew.
+        If the old one is missing, it finds the new one when it is recreated.
         """
         self.primary = new
         for name, deed in ((old, _HAND_OVER), (new, _TAKE_OVER)):

@@ -229,7 +229,7 @@ def _notes(member: _Member, wanted: Wanted, storage: Mapping[str, Any]) -> Itera
 
 
 def _volume_of(pod: Object, container: str, file: str) -> Object:
-    """Return the volume that a file is on; empty where it is in the image, or there is no file."""
+    """Return the volume that a file is on; empty if it is in the image or there is no file."""
     one = next(each for each in pod["spec"]["containers"] if each["name"] == container)
     mounts = [
         mount

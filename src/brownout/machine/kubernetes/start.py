@@ -82,8 +82,8 @@ def _state(spec: KubernetesSpec, located: Located, former: str) -> str:
     pod = located.pod
     if pod is None:
         return (
-            f"there is no pod {spec.namespace}/{spec.pod}; has its controller made one of another "
-            "name instead?"
+            f"pod {spec.namespace}/{spec.pod} does not exist; did its controller create one under "
+            "another name?"
         )
     if pod.uid == former:
         kept = ", ".join(pod.finalizers) or "nothing of ours"

@@ -113,7 +113,7 @@ def remarks(systems: Sequence[System]) -> list[str]:
 
 
 def _roles(system: System) -> str:
-    """`1 × primary, 3 × secondary`: what was broken first; empty where there are no roles."""
+    """Count the roles broken first, as `1 × primary, 3 × secondary`; empty without roles."""
     roles = [next(iter(roles_of(run.impact)), "") for run in system.runs]
     counts = Counter(role for role in roles if role)
     return ", ".join(f"{count} × {role}" for role, count in sorted(counts.items()))
