@@ -134,6 +134,7 @@ type differing struct {
 	of     compared
 	id     string
 	copies map[string]string
+	unread bool // a server did not tell its copy
 }
 
 // set compares the keys of one set, until the time is over.
@@ -153,7 +154,7 @@ func (c *comparison) set(ctx context.Context, set compared) {
 				c.result.Compared++
 			}
 			if unlike(copies[id]) {
-				c.differing = append(c.differing, differing{set, id, copies[id]})
+				c.differing = append(c.differing, differing{set, id, copies[id], c.silent})
 			}
 		}
 		c.report()
@@ -178,7 +179,8 @@ func (c *comparison) settle(ctx context.Context) {
 	}
 }
 
-// again returns those whose copies differ still. What is not told this time is as it was.
+// again returns those whose copies still differ. Where a server no longer answers, the copies of the
+// others decide, and the key counts as unread.
 func (c *comparison) again(ctx context.Context, batch []differing) (left []differing) {
 	for _, kind := range []compared{{}, {verified: true}, {verified: true, counter: true}} {
 		var ids []string
@@ -195,9 +197,12 @@ func (c *comparison) again(ctx context.Context, batch []differing) (left []diffe
 		now := c.read(ctx, kind, ids)
 		for _, id := range ids {
 			last := before[id]
-			if len(now[id]) >= len(last.copies) {
-				last.copies = now[id]
+			if len(now[id]) < len(last.copies) && !last.unread {
+				last.unread = true
+				c.result.Compared--
+				c.result.Unread++
 			}
+			last.copies = now[id]
 			if unlike(last.copies) {
 				left = append(left, last)
 			}
@@ -250,6 +255,8 @@ func shown(back driver.ReadBack, counter bool) string {
 		return fmt.Sprint(back.Value)
 	case counter:
 		return "not a counter"
+	case back.Record.Writer == "":
+		return "not a record of ours"
 	case !back.ChecksumOK:
 		return fmt.Sprintf("sequence %d of %s, fails its checksum", back.Record.Seq, back.Record.Writer)
 	}

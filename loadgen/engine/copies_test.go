@@ -21,6 +21,7 @@ type replicas struct {
 	lasting int // how many reads of a server see what is odd
 	has     func(server, id string) bool
 	away    string // the server that does not answer
+	after   int    // how many reads it answers before that
 }
 
 type replica struct {
@@ -41,7 +42,7 @@ func (r *replica) Close()         {}
 
 func (r *replica) Read(_ context.Context, _ bool, ids []string, counter bool, each func(driver.ReadBack)) error {
 	r.reads++
-	if r.name == r.of.away {
+	if r.name == r.of.away && r.reads > r.of.after {
 		return errors.New("connection refused")
 	}
 	for _, id := range ids {
@@ -126,6 +127,26 @@ func TestAServerWithoutAnAnswerLeavesItsKeysUnreadAndHidesNoDifferenceOfOthers(t
 		t.Errorf("got %+v", result)
 	}
 	if result.Diverged != 1 || len(keys) != 1 {
+		t.Errorf("got %+v, %v", result, keys)
+	}
+}
+
+func TestAServerThatStopsAnsweringWhileItCatchesUpLeavesItsKeysUnreadAndNotDiverged(t *testing.T) {
+	result, keys := comparedBy(t, &replicas{
+		servers: []string{"a", "b"}, lasting: for1000Reads, away: "b", after: 2,
+		odd: map[string]map[string]driver.ReadBack{"b": {driver.DataID(3): {Missing: true}}},
+	})
+	if result.Diverged != 0 || len(keys) != 0 || result.Unread != 1 || result.Compared != result.Keys-1 {
+		t.Errorf("got %+v, %v", result, keys)
+	}
+}
+
+func TestAServerThatStopsAnsweringHidesNoDifferenceOfTheOthers(t *testing.T) {
+	result, keys := comparedBy(t, &replicas{
+		servers: []string{"a", "b", "c"}, lasting: for1000Reads, away: "c", after: 2,
+		odd: map[string]map[string]driver.ReadBack{"b": {driver.DataID(3): {Missing: true}}},
+	})
+	if result.Diverged != 1 || len(keys[driver.DataID(3)]) != 2 || result.Unread != 1 {
 		t.Errorf("got %+v, %v", result, keys)
 	}
 }
