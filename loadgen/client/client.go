@@ -35,8 +35,8 @@ type stream struct {
 
 const (
 	// mostCodes is how many codes of a client's are counted apart.
-	mostCodes = 50
-	longestID = 64
+	mostCodes   = 50
+	longestCode = 64
 	// readers is how many keys are loaded or read back at a time.
 	readers = 16
 	// patience is how long what is not part of the load may take.
@@ -179,15 +179,15 @@ func (s *stream) result(op *driver.Op, r request, ctx context.Context) driver.Re
 }
 
 // codeOf keeps the codes few, since each is counted.
-func (s *stream) codeOf(code string) string {
-	code = strings.Map(func(r rune) rune {
+func (s *stream) codeOf(given code) string {
+	code := strings.Map(func(r rune) rune {
 		if r < ' ' || r == ',' || r == '"' {
 			return ' '
 		}
 		return r
-	}, code)
-	if len(code) > longestID {
-		code = code[:longestID]
+	}, string(given))
+	if len(code) > longestCode {
+		code = code[:longestCode]
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"strings"
 	"sync"
 	"testing"
@@ -43,6 +44,11 @@ func behave(how string) {
 		case r.Do == doOpen:
 			fmt.Println("a line that is no JSON")
 			_ = out.Encode(map[string]any{"opened": "memory", "settings": r.Options})
+		case r.Do == doClose && how == "leaves":
+			left := exec.Command("sleep", "300")
+			left.Stdout = os.Stdout
+			_ = left.Start()
+			return
 		case r.Do == doClose:
 			return
 		case word == "dies":
@@ -52,6 +58,8 @@ func behave(how string) {
 			_ = out.Encode(map[string]any{"id": r.ID, "end": endFailed, "cause": "not-primary", "code": "25006"})
 		case word == "doubts":
 			_ = out.Encode(map[string]any{"id": r.ID, "end": endInDoubt, "cause": "no such cause", "code": "a,\"b"})
+		case word == "numbers":
+			_ = out.Encode(map[string]any{"id": r.ID, "end": endFailed, "code": 10107})
 		case word == "babbles":
 			_ = out.Encode(map[string]any{"id": r.ID, "end": "well"})
 		case r.Do == doRead:
@@ -74,8 +82,17 @@ func behave(how string) {
 	}
 }
 
-// opened returns a driver whose second stream is done by such a client.
+// opened returns a driver whose second stream is done by such a client, and closes it in the end.
 func opened(t *testing.T, how string) (*Driver, error) {
+	t.Helper()
+	d, err := openedWithin(t.Context(), t, how)
+	if err == nil {
+		t.Cleanup(d.Close)
+	}
+	return d, err
+}
+
+func openedWithin(ctx context.Context, t *testing.T, how string) (*Driver, error) {
 	t.Helper()
 	t.Setenv(behaviour, how)
 	s := &spec.Spec{Streams: []spec.Stream{
@@ -85,11 +102,7 @@ func opened(t *testing.T, how string) (*Driver, error) {
 		}},
 	}}
 	d := Wrap(&drivertest.Fake{Doubt: time.Second}, s).(*Driver)
-	err := d.Open(t.Context(), driver.Config{Namespace: "brownout", Writer: "run"})
-	if err == nil {
-		t.Cleanup(d.Close)
-	}
-	return d, err
+	return d, d.Open(ctx, driver.Config{Namespace: "brownout", Writer: "run"})
 }
 
 func memory(t *testing.T) *Driver {
@@ -156,6 +169,9 @@ func TestTheClientSaysHowAnOperationEnded(t *testing.T) {
 	}
 	if got := do(t, d, write("doubts:1", 1, nil), time.Minute); got.Class != driver.InDoubt || got.Cause != driver.CauseOther || got.Code != "a  b" {
 		t.Errorf("%+v", got)
+	}
+	if got := do(t, d, write("numbers:1", 1, nil), time.Minute); got.Class != driver.Failed || got.Code != "10107" {
+		t.Errorf("a code may be a number: %+v", got)
 	}
 	if got := do(t, d, driver.Op{Kind: driver.Read, ID: "doubts:1"}, time.Minute); got.Class != driver.Failed {
 		t.Errorf("a read is never in doubt: %+v", got)
@@ -229,9 +245,60 @@ func TestAClientThatCannotBeUsedIsSaidBeforeTheLoad(t *testing.T) {
 		!strings.Contains(err.Error(), "no such table") {
 		t.Errorf("got %v", err)
 	}
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if _, err := openedWithin(ctx, t, "silent"); err == nil || !strings.Contains(err.Error(), "did not answer `open` in time") {
+		t.Errorf("got %v", err)
+	}
 	d := Wrap(&drivertest.Fake{}, &spec.Spec{Streams: []spec.Stream{{Client: &spec.Client{Command: []string{"/no/such"}}}}})
 	if err := d.Open(t.Context(), driver.Config{}); err == nil || !strings.Contains(err.Error(), "/no/such") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// isClosed closes a driver; a hang ends the test.
+func isClosed(t *testing.T, d *Driver) {
+	t.Helper()
+	closed := make(chan struct{})
+	go func() { d.Close(); close(closed) }()
+	select {
+	case <-closed:
+	case <-time.After(30 * time.Second):
+		t.Fatal("it still waits for a client")
+	}
+}
+
+func TestWhatAClientStartedAndLeftRunningEndsWithIt(t *testing.T) {
+	d, err := openedWithin(t.Context(), t, "leaves")
+	if err != nil {
+		t.Fatal(err)
+	}
+	isClosed(t, d)
+}
+
+func TestAClientThatIsStartedAgainDoesNotHoldUpTheEnd(t *testing.T) {
+	d, err := openedWithin(t.Context(), t, "memory")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(behaviour, "silent") // the next one never opens
+	do(t, d, write("dies:1", 1, nil), time.Minute)
+	drivertest.Until(t, "it is down", func() bool { return !do(t, d, write("orders:1", 1, nil), time.Minute).Sent })
+	time.Sleep(restartPause + 300*time.Millisecond)
+	isClosed(t, d)
+}
+
+func TestARequestSaysHowLongItHasWhenItIsSentAndIsNotSentAfterItsDeadline(t *testing.T) {
+	if line := (outgoing{request{Do: doRead, ID: 7}, time.Now().Add(-time.Millisecond)}).line(); line != nil {
+		t.Errorf("got %s", line)
+	}
+	var sent request
+	line := outgoing{request{Do: doRead, ID: 7}, time.Now().Add(time.Hour)}.line()
+	if err := json.Unmarshal(line, &sent); err != nil || sent.DeadlineMS > 3_600_000 || sent.DeadlineMS < 3_000_000 {
+		t.Errorf("%s, %v", line, err)
+	}
+	if line := (outgoing{request: request{Do: doClose}}).line(); !strings.Contains(string(line), "close") {
+		t.Errorf("without a deadline: %q", line)
 	}
 }
 

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"brownout/loadgen/child"
 )
 
 const (
@@ -33,11 +35,12 @@ var (
 type process struct {
 	command []string
 	opening request
+	closing context.Context // over: it is not started again
+	end     context.CancelFunc
 
 	mu      sync.Mutex
 	current *life
-	opened  answer // of the first life
-	closed  bool
+	opened  answer    // of the first life
 	strange sync.Once // the first line that is not an answer is told
 	done    chan struct{}
 }
@@ -45,7 +48,7 @@ type process struct {
 // life is one process from its start to its end.
 type life struct {
 	command *exec.Cmd
-	send    chan []byte
+	send    chan outgoing
 	stop    chan struct{} // closed: nothing is sent any more
 	ended   chan struct{}
 
@@ -53,13 +56,37 @@ type life struct {
 	pending map[uint64]chan<- answer
 }
 
+// outgoing is a request that waits until the client reads; after `until` it is not sent.
+type outgoing struct {
+	request
+	until time.Time // zero: always
+}
+
+// line is what is sent now, or nil if it is too late.
+func (o outgoing) line() []byte {
+	if !o.until.IsZero() {
+		left := time.Until(o.until)
+		if left <= 0 {
+			return nil
+		}
+		o.DeadlineMS = max(1, left.Milliseconds())
+	}
+	text, err := json.Marshal(o.request)
+	if err != nil {
+		panic(err) // it is ours
+	}
+	return append(text, '\n')
+}
+
 // start starts it and waits until it is open.
 func start(ctx context.Context, command []string, opening request) (*process, error) {
-	p := &process{command: command, opening: opening, done: make(chan struct{})}
+	closing, end := context.WithCancel(context.Background())
+	p := &process{command: command, opening: opening, closing: closing, end: end, done: make(chan struct{})}
 	ctx, cancel := context.WithTimeout(ctx, openPatience)
 	defer cancel()
 	first, opened, err := p.begin(ctx)
 	if err != nil {
+		end()
 		return nil, fmt.Errorf("the client `%s`: %w", strings.Join(command, " "), err)
 	}
 	p.current, p.opened = first, opened
@@ -71,19 +98,20 @@ func start(ctx context.Context, command []string, opening request) (*process, er
 func (p *process) begin(ctx context.Context) (*life, answer, error) {
 	command := exec.Command(p.command[0], p.command[1:]...) //nolint:gosec // it is the user's own
 	command.Stderr = os.Stderr
+	child.Separate(command)
 	stdin, err1 := command.StdinPipe()
 	stdout, err2 := command.StdoutPipe()
 	if err := errors.Join(err1, err2, command.Start()); err != nil {
 		return nil, answer{}, err
 	}
 	l := &life{
-		command: command, send: make(chan []byte, waiting), stop: make(chan struct{}), ended: make(chan struct{}),
+		command: command, send: make(chan outgoing, waiting), stop: make(chan struct{}), ended: make(chan struct{}),
 		pending: map[uint64]chan<- answer{},
 	}
 	opened := make(chan answer, 1)
 	go l.write(stdin)
 	go p.read(l, stdout, opened)
-	l.send <- line(p.opening)
+	l.send <- outgoing{request: p.opening}
 	select {
 	case got := <-opened:
 		if got.Error != "" {
@@ -92,7 +120,7 @@ func (p *process) begin(ctx context.Context) (*life, answer, error) {
 		}
 		return l, got, nil
 	case <-l.ended:
-		return nil, answer{}, errors.New("it ended before it was open; its words are above, in generator.log")
+		return nil, answer{}, errors.New("it exited before it answered `open`; see its output above in generator.log")
 	case <-ctx.Done():
 		l.kill()
 		return nil, answer{}, errors.New("it did not answer `open` in time")
@@ -107,22 +135,22 @@ func (p *process) keep(l *life) {
 		for {
 			p.mu.Lock()
 			p.current = nil
-			closed := p.closed
 			p.mu.Unlock()
-			if closed {
+			select {
+			case <-p.closing.Done():
 				return
+			case <-time.After(restartPause):
 			}
-			time.Sleep(restartPause)
-			ctx, cancel := context.WithTimeout(context.Background(), openPatience)
+			ctx, cancel := context.WithTimeout(p.closing, openPatience)
 			next, _, err := p.begin(ctx)
 			cancel()
 			if err != nil {
 				continue
 			}
 			p.mu.Lock()
-			p.current, closed = next, p.closed
+			p.current = next
 			p.mu.Unlock()
-			if closed {
+			if p.closing.Err() != nil {
 				next.kill()
 			}
 			l = next
@@ -140,12 +168,11 @@ func (p *process) ask(ctx context.Context, r request) (got answer, sent bool, er
 		return got, false, errDown
 	}
 	// The context's end may come late or never: its deadline counts.
-	wait := time.Hour
-	if deadline, is := ctx.Deadline(); is {
-		wait = time.Until(deadline)
+	until, is := ctx.Deadline()
+	if !is {
+		until = time.Now().Add(time.Hour)
 	}
-	r.DeadlineMS = max(1, wait.Milliseconds())
-	over := time.NewTimer(wait)
+	over := time.NewTimer(time.Until(until))
 	defer over.Stop()
 	answers := make(chan answer, 1)
 	l.mu.Lock()
@@ -157,7 +184,7 @@ func (p *process) ask(ctx context.Context, r request) (got answer, sent bool, er
 		l.mu.Unlock()
 	}()
 	select {
-	case l.send <- line(r):
+	case l.send <- outgoing{r, until}:
 	case <-l.ended:
 		return got, false, errDown
 	case <-over.C:
@@ -180,11 +207,11 @@ func (p *process) ask(ctx context.Context, r request) (got answer, sent bool, er
 func (p *process) close() {
 	p.mu.Lock()
 	l := p.current
-	p.closed = true
 	p.mu.Unlock()
+	p.end()
 	if l != nil {
 		select {
-		case l.send <- line(request{Do: doClose}):
+		case l.send <- outgoing{request: request{Do: doClose}}:
 		default:
 		}
 		close(l.stop)
@@ -197,28 +224,20 @@ func (p *process) close() {
 	<-p.done
 }
 
-func line(r request) []byte {
-	text, err := json.Marshal(r)
-	if err != nil {
-		panic(err) // it is ours
-	}
-	return append(text, '\n')
-}
-
 func (l *life) write(stdin io.WriteCloser) {
 	defer stdin.Close()
 	out := bufio.NewWriterSize(stdin, 1<<16)
 	for {
 		select {
-		case text := <-l.send:
-			if _, err := out.Write(text); err != nil || (len(l.send) == 0 && out.Flush() != nil) {
+		case next := <-l.send:
+			if _, err := out.Write(next.line()); err != nil || (len(l.send) == 0 && out.Flush() != nil) {
 				return
 			}
 		case <-l.ended:
 			return
 		case <-l.stop:
 			for len(l.send) > 0 {
-				_, _ = out.Write(<-l.send)
+				_, _ = out.Write((<-l.send).line())
 			}
 			_ = out.Flush()
 			return
@@ -259,4 +278,4 @@ func (p *process) read(l *life, stdout io.Reader, opened chan<- answer) {
 	close(l.ended)
 }
 
-func (l *life) kill() { _ = l.command.Process.Kill() }
+func (l *life) kill() { child.Kill(l.command) }

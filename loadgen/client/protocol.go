@@ -12,6 +12,7 @@ package client
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -80,8 +81,23 @@ type answer struct {
 	ID    *uint64 `json:"id"`
 	End   string  `json:"end"`
 	Cause string  `json:"cause"`
-	Code  string  `json:"code"`
+	Code  code    `json:"code"`
 	Value *string `json:"value"` // of a read or a refused write; null: nothing is there
+}
+
+// code is a text or, as many drivers have it, a number.
+type code string
+
+func (c *code) UnmarshalJSON(text []byte) error {
+	var words string
+	if json.Unmarshal(text, &words) == nil {
+		*c = code(words)
+		return nil
+	}
+	var number json.Number
+	err := json.Unmarshal(text, &number)
+	*c = code(number)
+	return err
 }
 
 // stored is all of a record in one line of plain characters: `WRITER SEQUENCE CHECKSUM VALUE`, the

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"time"
 
+	"brownout/loadgen/child"
 	"brownout/loadgen/driver"
 	"brownout/loadgen/spec"
 )
@@ -103,7 +104,7 @@ func start(wanted *spec.Spec) (*endpoint, error) {
 	}
 	process := exec.Command(own, "vote")
 	process.Stderr = os.Stderr
-	separate(process)
+	child.Separate(process)
 	input, err := process.StdinPipe()
 	if err != nil {
 		return nil, err

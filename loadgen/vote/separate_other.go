@@ -1,7 +1,0 @@
-//go:build !linux
-
-package vote
-
-import "os/exec"
-
-func separate(*exec.Cmd) {}
