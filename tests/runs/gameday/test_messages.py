@@ -42,7 +42,7 @@ def record(*steps: StepRecord, **more: str) -> Record:
 def test_a_step_is_as_severe_as_its_verdict_and_links_its_report(
     day: GameDay, tmp_path: Path, verdict: str, severity: str
 ) -> None:
-    message = messages.step_ended(day, step(verdict, tmp_path))
+    message = messages.step_ended(day, record(one := step(verdict, tmp_path)), one)
     assert message.severity == severity
     assert message.title == f"{severity}: game day release on shop: a: {verdict}"
     lines = message.body.splitlines()
@@ -50,6 +50,19 @@ def test_a_step_is_as_severe_as_its_verdict_and_links_its_report(
         "outage 9 s, limit 5 s", "report: https://ci.example.com/runs/one/report.html"
     ]  # fmt: skip
     assert lines[-1].startswith("to do (the database team): ")
+
+
+def test_a_step_that_left_something_broken_is_a_failure_that_says_so_first(
+    day: GameDay, tmp_path: Path
+) -> None:
+    for verdict in ("pass", "fail", "inconclusive"):
+        one = step(verdict, tmp_path)
+        message = messages.step_ended(day, record(one, unmended="n1 is paused"), one)
+        assert message.severity == "failure"
+        assert message.title.endswith(f"a: {verdict}, NOT PUT BACK")
+        lines = message.body.splitlines()
+        assert lines[0] == "not put back: n1 is paused"
+        assert lines[-1].endswith("the cluster is still broken: run `brownout heal shop` now")
 
 
 @pytest.mark.parametrize(

@@ -161,8 +161,8 @@ class Conductor:
         step.end(wall_clock(), outcome.verdict, outcome.directory, reasons)
         self._day.record.unmended = outcome.unmended or ""
         self._note(f"{step.name}: {step.verdict}")
-        if step.verdict != "pass":
-            self._herald.tell(messages.step_ended(self._gameday, step))
+        if step.verdict != "pass" or outcome.unmended:
+            self._herald.tell(messages.step_ended(self._gameday, self._day.record, step))
         if why := self._ends_the_day(step, outcome):
             self._stop.ask(why)
 

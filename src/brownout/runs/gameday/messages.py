@@ -48,14 +48,20 @@ def begins(gameday: GameDay, record: Record) -> Message:
     return _message(gameday, "begin", "info", f"begins: {names}", [], todo)
 
 
-def step_ended(gameday: GameDay, step: StepRecord) -> Message:
-    """A step ended with another verdict than pass."""
-    todo = "read the report: the database broke a limit" if step.verdict == "fail" else (
-        f"nothing was proven; run it again: `brownout gameday run {gameday.path} --resume`"
-    )  # fmt: skip
-    severity = _OF_VERDICT.get(step.verdict, "warning")
+def step_ended(gameday: GameDay, record: Record, step: StepRecord) -> Message:
+    """A step ended with another verdict than pass, or left something broken."""
     lines = [*step.reasons, *_report(gameday, step.run)]
-    return _message(gameday, "fail", severity, f"{step.name}: {step.verdict}", lines, todo)
+    severity = _OF_VERDICT.get(step.verdict, "warning")
+    words = f"{step.name}: {step.verdict}"
+    if record.unmended:
+        severity, words = "failure", f"{words}, NOT PUT BACK"
+        lines.insert(0, f"not put back: {record.unmended}")
+        todo = _heal(record)
+    elif step.verdict == "fail":
+        todo = "read the report: the database broke a limit"
+    else:
+        todo = f"nothing was proven; run it again: `brownout gameday run {gameday.path} --resume`"
+    return _message(gameday, "fail", severity, words, lines, todo)
 
 
 def ended(gameday: GameDay, record: Record, day: Path) -> Message:
@@ -64,7 +70,7 @@ def ended(gameday: GameDay, record: Record, day: Path) -> Message:
     lines = [*filter(None, (record.unmended, record.stopped, record.proof)), *steps]
     lines += [f"summary: {report_of(gameday, day / 'summary.md')}"]
     if record.unmended:
-        todo = f"the cluster is still broken: run `brownout heal {record.cluster}` now"
+        todo = _heal(record)
     elif record.verdict == "pass":
         todo = "nothing"
     elif record.verdict == "fail":
@@ -124,6 +130,10 @@ def report_of(gameday: GameDay, path: Path) -> str:
     if gameday.reports and not inside.startswith(".."):
         return f"{gameday.reports.rstrip('/')}/{Path(inside).as_posix()}"
     return f"{socket.gethostname()}:{path.absolute()}"
+
+
+def _heal(record: Record) -> str:
+    return f"the cluster is still broken: run `brownout heal {record.cluster}` now"
 
 
 def _report(gameday: GameDay, run: str) -> list[str]:
