@@ -83,7 +83,7 @@ def _proof(lease: Lease, reason: str, limit_s: float, say: Say) -> str:
                              f"`brownout heal {lease.cluster}`")  # fmt: skip
         return record.proof or repair.await_whole(record.inventory_file, limit_s, say)
     record.proof = repair.await_whole(record.inventory_file, limit_s, say)
-    record.died, record.stopped, record.ended = True, f"it died, then: {reason}", wall_clock()
+    record.died, record.stopped, record.ended = True, f"it died; {reason}", wall_clock()
     record.verdict = verdict_of(record)
     day.note(f"over: {record.verdict}, {record.stopped}; {record.proof}")
     if record.brought_up:

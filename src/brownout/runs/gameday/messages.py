@@ -1,9 +1,10 @@
 """What people are told of a game day: how severe it is, what happened, and who must do what. Pure.
 
-    failure: game day release on shop: died
-    the server of schedules was killed; the cluster is whole
-    report: https://ci.example.com/brownout/20261128T0830-node-kill/report.html
-    to do (database on call): nothing is broken; run the rest by `brownout gameday run … --resume`
+    warning: game day release on shop: died: its server was killed
+    it was at node-kill
+    cluster `shop` is whole: n1, n2, n3 are there and in step, 4.2 s after it was asked for
+    report: https://ci.example.com/brownout/20261128T083000Z-node-kill/report.html
+    to do (the database team): run the rest: `brownout gameday run release.yaml --resume`
 
 A severity is `info`: there is nothing to do; `warning`: something was not tested; `failure`: the
 database failed a limit, or is perhaps still broken.
@@ -22,8 +23,8 @@ from brownout.runs.gameday.freshness import Freshness, stale_words
 from brownout.runs.gameday.record import Record, StepRecord
 from brownout.runs.gameday.spec import GameDay
 
-__all__ = ["Message", "Severity", "Topic", "begins", "died", "ended", "missed", "not_begun",
-           "report_of", "server_died", "stale", "step_ended"]  # fmt: skip
+__all__ = ["Message", "Severity", "Topic", "begins", "died", "died_without_cluster", "ended",
+           "missed", "not_begun", "report_of", "server_died", "stale", "step_ended"]  # fmt: skip
 
 Severity = Literal["info", "warning", "failure"]
 Topic = Literal["begin", "fail", "end", "stale"]
@@ -100,14 +101,27 @@ def died(gameday: GameDay, why: str, state: str, step: StepRecord | None, broken
     lines += _report(gameday, step.run) if step else []
     todo = f"run the rest: `brownout gameday run {gameday.path} --resume`"
     if broken:
-        todo = f"the cluster may be broken: run `brownout gameday stop {gameday.cluster}` now"
+        todo = f"the cluster may be broken: run `brownout gameday stop {gameday.name}` now"
     severity: Severity = "failure" if broken else "warning"
     return _message(gameday, "fail", severity, f"died: {why}", lines[1:], todo)
 
 
+def died_without_cluster(gameday: GameDay, why: str) -> Message:
+    """A day ended without its own conclusion before it held its cluster, or when it no more did."""
+    todo = (
+        f"nothing is broken; if `brownout gameday history {gameday.path}` has no verdict of it, "
+        f"run it: `brownout gameday run {gameday.path}`"
+    )
+    lines = ["it held no cluster"]
+    return _message(gameday, "fail", "warning", f"died: {why}", lines, todo)
+
+
 def server_died(gameday: GameDay, why: str, next_due: datetime | None) -> Message:
     """The server of schedules was killed; the one after it says so."""
-    lines = [why, "another serves the schedules now; a time in between is reported as missed"]
+    lines = [
+        why,
+        "another serves the schedules now; days that were due in between are reported as missed",
+    ]
     then = f"; the next day is due at {_moment(next_due)}" if next_due else ""
     todo = f"find out why that process ended{then}"
     return _message(gameday, "fail", "warning", "its server died", lines, todo)

@@ -8,6 +8,7 @@ day that died with it left. Whether a day may run then is decided by the run its
 begins outside its window.
 """
 
+import re
 import signal
 import subprocess
 import threading
@@ -17,6 +18,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
+from typing import Literal
 
 from apscheduler.events import EVENT_JOB_MAX_INSTANCES, EVENT_JOB_MISSED, JobEvent
 from apscheduler.executors.pool import ThreadPoolExecutor
@@ -37,10 +39,11 @@ from brownout.base.locks import Held, Lock
 from brownout.faults.open_runs import state_home
 from brownout.inventory import inventory
 from brownout.observe.address import load_shown
+from brownout.run.events import wall_clock
 from brownout.runs.gameday import kill_switch, messages
 from brownout.runs.gameday.days import Day, all_days
 from brownout.runs.gameday.freshness import freshness
-from brownout.runs.gameday.leases import Leases
+from brownout.runs.gameday.leases import Lease, Leases
 from brownout.runs.gameday.messages import Message
 from brownout.runs.gameday.metrics import GameDayCollector
 from brownout.runs.gameday.notifications import Herald
@@ -53,7 +56,7 @@ __all__ = ["Server", "fire"]
 
 Say = Callable[[str], None]
 HEAL_WITHIN_S = 300.0
-#: So often passes are looked at, and the log says that the server is there.
+#: So often passes and inherited days are looked at, and the log says that the server is there.
 LOOK_EVERY_S = 60.0
 #: How many game days may run at once from here.
 AT_ONCE = 8
@@ -69,7 +72,9 @@ class Server:
             raise ConfigurationError([f"{path}: schedule: found none" for path in without])
         self._days = {str(day.path.resolve()): day for day in gamedays}
         self._say, self._listen = say, listen
-        self._log = WatchLog()
+        self._log, self._log_fails = WatchLog(), False
+        #: Days that the server before may have left, by file, with when it had started them.
+        self._inherited: dict[str, str] = {}
         self._running: list[subprocess.Popen[bytes]] = []
         self._ended = threading.Event()
 
@@ -93,32 +98,41 @@ class Server:
             self._log = WatchLog.read()
             before = replace(self._log)
             self._log.serve()
+            self._save_log()
             with load_shown(self._listen, "gamedays", self._say, self._metrics):
                 self._succeed(before)
+                self._look_at_inherited()
                 scheduler.start(paused=True)
                 self._schedule(scheduler)
                 scheduler.resume()
                 while True:
                     self._look_at_passes()
-                    self._log.save()
+                    self._save_log()
                     if self._ended.wait(LOOK_EVERY_S):
                         break
+                    self._look_at_inherited()
                 for process in self._running:
                     process.send_signal(signal.SIGTERM)
                 scheduler.shutdown(wait=True)
             self._log.end()
+            self._save_log()
 
     def fire(self, path: str) -> None:
         """Run one game day to its end; what one that was killed left is put back."""
         gameday = self._days[path]
         self._say(f"{gameday.name} is due")
         command = [*leashed("brownout"), "gameday", "run", "--scheduled", path]
+        self._log.running[path] = wall_clock()
+        self._save_log()
         process = subprocess.Popen(command)
         self._running.append(process)
         code = process.wait()
         self._running.remove(process)
+        del self._log.running[path]
         if code < 0:
-            self._bury(gameday, f"its process was killed by {signal.Signals(-code).name}")
+            why = f"its process was killed by {signal.Signals(-code).name}"
+            if self._bury(gameday, why) != "died":
+                self._tell(gameday, messages.died_without_cluster(gameday, why))
         elif code == ExitCode.BAD_INPUT:
             self._say(f"{gameday.name} did not begin; why stands above")
         else:
@@ -158,28 +172,50 @@ class Server:
         else:
             why = "the one before was still running"
         if gameday := self._days.get(event.job_id):
-            self._log.miss(event.job_id, times[-1].timestamp())
             self._tell(gameday, messages.missed(gameday, due, why, self._next(gameday)))
+            self._log.miss(event.job_id, times[-1].timestamp())
+            self._save_log()
 
     def _succeed(self, before: WatchLog) -> None:
-        """Where the server before was killed, tell people first, then see what it left."""
+        """Where the server before was killed, tell people, and remember what it may have left."""
         if not before.pid:
             return
         for gameday in self._days.values():
             why = f"process {before.pid} of `brownout gameday serve`, last seen {before.seen}, died"
             self._tell(gameday, messages.server_died(gameday, why, self._next(gameday)))
-        for gameday in self._days.values():
-            self._bury(gameday, "it died with its server")
+        self._inherited = {path: before.running.get(path, "") for path in self._days}
 
-    def _bury(self, gameday: GameDay, why: str) -> None:
-        """Put back what a day that died left, if one did, and tell people what state proves."""
+    def _look_at_inherited(self) -> None:
+        """See what became of each day that the server before left; one that still runs may yet die.
+
+        Told to end by the death of its server, a day concludes itself where it can.
+        """
+        why = "its server was killed"
+        for path, began in list(self._inherited.items()):
+            gameday = self._days[path]
+            fate = self._bury(gameday, why)
+            if fate == "running":
+                continue
+            del self._inherited[path]
+            if fate == "none" and began and not _concluded(gameday, began):
+                self._tell(gameday, messages.died_without_cluster(gameday, why))
+
+    def _bury(self, gameday: GameDay, why: str) -> Literal["died", "running", "none"]:
+        """Put back what a day that died left, and tell people what state proves.
+
+        Returns what became of the day: `none` holds the cluster. What another game day left on
+        the same cluster is not touched.
+        """
         broken = False
         try:
             with Leases() as leases:
                 cluster = inventory.declared(gameday.cluster).name
-                lease = next((held for held in leases.held() if held.cluster == cluster), None)
-                if lease is None or lease.state(leases.now()) != "died":
-                    return
+                held = [each for each in leases.held() if each.cluster == cluster]
+                lease = next((each for each in held if _is_of(each, gameday)), None)
+                if lease is None:
+                    return "none"
+                if lease.state(leases.now()) == "running":
+                    return "running"
                 day = Path(lease.day)
                 try:
                     state = kill_switch.stop(leases, lease, why, HEAL_WITHIN_S, self._say)
@@ -188,6 +224,7 @@ class Server:
         except BrownoutError as error:
             day, state, broken = Path(), str(error), True
         self._tell(gameday, messages.died(gameday, why, state, _step_in(day), broken))
+        return "died"
 
     def _look_at_passes(self) -> None:
         """Tell people once of each pass that became stale."""
@@ -214,6 +251,17 @@ class Server:
     def _next(self, gameday: GameDay) -> datetime | None:
         assert gameday.schedule is not None
         return next(iter(next_times(gameday.schedule, _now(), 1)), None)
+
+    def _save_log(self) -> None:
+        """Write the watch log; that it cannot be written is said once, and serving continues."""
+        try:
+            self._log.save()
+        except RunDirectoryError as error:
+            if not self._log_fails:
+                self._say(f"{error}; until then the next server does not know of this one's days")
+            self._log_fails = True
+        else:
+            self._log_fails = False
 
     def _tell(self, gameday: GameDay, message: Message) -> None:
         self._say(message.title)
@@ -246,6 +294,24 @@ def _alone() -> Iterator[None]:
         ) from error
     with lock:
         yield
+
+
+def _is_of(lease: Lease, gameday: GameDay) -> bool:
+    """Whether a lease's day is one of this game day; its directory says so before its record."""
+    day = Path(lease.day)
+    try:
+        return Day.open(day).record.name == gameday.name
+    except RunDirectoryError:
+        return re.fullmatch(rf"[^-]+-{re.escape(gameday.name)}(-\d+)?", day.name) is not None
+
+
+def _concluded(gameday: GameDay, began: str) -> bool:
+    """Whether a day that was started at `began` has its verdict."""
+    records = [day.record for day in all_days(gameday.name)]
+    return any(
+        record.verdict and record.began >= began and record.inventory == gameday.cluster
+        for record in records
+    )
 
 
 def _step_in(day: Path) -> StepRecord | None:

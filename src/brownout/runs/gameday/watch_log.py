@@ -1,11 +1,13 @@
 """What a server of schedules must know of the one before it: a small file in BROWNOUT_STATE.
 
     {"pid": 4711, "started": 812345, "seen": "2026-11-28T08:30:00+00:00",
+     "running": {"/etc/brownout/release.yaml": "2026-11-28T08:00:00.000Z"},
      "missed": {"/etc/brownout/release.yaml": {"count": 2, "last": 1795858200.0}},
-     "stale": ["release|node-kill|"]}
+     "stale": ["/etc/brownout/release.yaml node-kill 2026-10-19 09:04:12+00:00"]}
 
-`pid` is there while a server serves; where its process is dead, it was killed. Only the server that
-holds the lock writes it.
+`pid` is there while a server serves; where its process is dead, it was killed. `running` are the
+game days that it has started and that have not ended, with when, and `stale` the passes that people
+were told of. Only the server that holds the lock writes it.
 """
 
 import json
@@ -29,6 +31,7 @@ class WatchLog:
     pid: int = 0
     started: int = 0
     seen: str = ""
+    running: dict[str, str] = field(default_factory=dict)
     missed: dict[str, dict[str, float]] = field(default_factory=dict)
     stale: list[str] = field(default_factory=list)
 
@@ -53,21 +56,19 @@ class WatchLog:
         """Note that this process serves from now on."""
         me = procfs.identify(os.getpid())
         self.pid, self.started = os.getpid(), me.started if me else 0
-        self.save()
+        self.running = {}
 
     def end(self) -> None:
         """Note that it ended as it should."""
         self.pid = 0
-        self.save()
 
     def miss(self, path: str, due: float) -> None:
         """Count a day that was not started."""
         before = self.missed.get(path, {"count": 0.0})
         self.missed[path] = {"count": before["count"] + 1, "last": due}
-        self.save()
 
     def save(self) -> None:
-        """Write the file, with the time."""
+        """Write the file, with the time; raises `RunDirectoryError` where it cannot be written."""
         self.seen = wall_clock()
         replace_file(_path(), json.dumps(asdict(self)))
 
