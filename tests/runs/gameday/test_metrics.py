@@ -1,6 +1,7 @@
 """What a server of schedules tells Prometheus: what the page says, and nothing else."""
 
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from tests.runs.gameday.conftest import Write
 from brownout.runs.gameday import gameday_file
 from brownout.runs.gameday.metrics import GameDayCollector
 from brownout.runs.gameday.record import Record, StepRecord
+from brownout.runs.gameday.spec import GameDay
 from brownout.runs.gameday.watch_log import WatchLog
 
 _, DOCUMENT = (Path(__file__).parents[3] / "docs" / "metrics.md").read_text().split("## Game days")
@@ -30,10 +32,8 @@ def told(write: Write) -> str:
     cluster = gameday.cluster
     passed = Record("day", "", cluster, cluster, "day.yaml", 0, [step], began, began, "pass")
     died = Record("day", "", cluster, cluster, "day.yaml", 0, [], began, verdict="died", died=True)
-    log = WatchLog(missed={str(gameday.path.resolve()): {"count": 2, "last": 1_795_858_200.0}})
-    registry = CollectorRegistry()
-    registry.register(GameDayCollector([gameday], lambda: [passed, died], log))
-    return generate_latest(registry).decode()
+    log = WatchLog(missed={str(gameday.path.resolve()): {"count": 2, "noticed": 1_795_858_200.0}})
+    return page_of(gameday, [passed, died], log)
 
 
 def test_the_table_has_every_metric_and_no_other(told: str) -> None:
@@ -55,3 +55,42 @@ def test_the_table_has_every_metric_and_no_other(told: str) -> None:
 def test_prometheus_finds_nothing_to_mend(told: str) -> None:
     checked = promtool("check", "metrics", text=told)
     assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def sample(page: str, name: str, **labels: str) -> float:
+    """Return the one sample of that name with these labels."""
+    (value,) = [
+        each.value
+        for family in text_string_to_metric_families(page)
+        for each in family.samples
+        if each.name == name and labels.items() <= each.labels.items()
+    ]
+    return float(value)
+
+
+def page_of(gameday: GameDay, past: Sequence[Record], log: WatchLog) -> str:
+    registry = CollectorRegistry()
+    registry.register(GameDayCollector([gameday], lambda: past, log))
+    return generate_latest(registry).decode()
+
+
+def test_alerts_count_from_when_a_missed_or_dead_day_was_noticed(write: Write) -> None:
+    """A server that was down for three days tells of what happened in them when it is back."""
+    gameday = gameday_file.read(str(write(experiments=["stepdown"])))
+    cluster, now = gameday.cluster, datetime.now(UTC)
+    began = (now - timedelta(days=3)).isoformat()
+    dead = Record("day", "", cluster, cluster, "day.yaml", 0, [], began, now.isoformat(), died=True)
+    log = WatchLog()
+    log.miss(str(gameday.path.resolve()))
+    page = page_of(gameday, [dead], log)
+    for what in ("missed", "died"):
+        noticed = sample(page, f"brownout_gameday_last_{what}_time_seconds")
+        assert noticed == pytest.approx(now.timestamp(), abs=60)
+
+
+def test_a_day_that_died_without_a_record_has_its_time(write: Write) -> None:
+    gameday = gameday_file.read(str(write(experiments=["stepdown"])))
+    log = WatchLog()
+    log.die(str(gameday.path.resolve()))
+    died = sample(page_of(gameday, [], log), "brownout_gameday_last_died_time_seconds")
+    assert died == pytest.approx(datetime.now(UTC).timestamp(), abs=60)

@@ -103,7 +103,9 @@ def test_a_day_that_is_killed_before_it_has_its_lease_is_told(
     day: GameDay, hook: Hook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(scheduler, "leashed", lambda _: (sys.executable, "-c", KILLED))
-    Server([day], lambda words: None).fire(str(day.path.resolve()))
+    server = Server([day], lambda words: None)
+    server.fire(str(day.path.resolve()))
+    assert str(day.path.resolve()) in WatchLog.read().died
     (message,) = hook.heard
     assert message["type"] == "warning"
     assert "died: its process was killed by SIGKILL" in message["title"]

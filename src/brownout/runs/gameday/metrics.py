@@ -39,12 +39,15 @@ class GameDayCollector(Collector):
             "brownout_gameday_missed", "Times at which none was started.", labels=_DAY
         )
         last_missed = GaugeMetricFamily(
-            "brownout_gameday_last_missed_time_seconds", "When the last one was due.", labels=_DAY
+            "brownout_gameday_last_missed_time_seconds",
+            "When the last missed time was noticed.",
+            labels=_DAY,
         )
         last_died = GaugeMetricFamily(
-            "brownout_gameday_last_died_time_seconds", "When the last one that died began.",
+            "brownout_gameday_last_died_time_seconds",
+            "When the last death of one was noticed.",
             labels=_DAY,
-        )  # fmt: skip
+        )
         stale = GaugeMetricFamily(
             "brownout_gameday_pass_stale",
             "1 where the last pass is missing or older than `freshness`.",
@@ -61,14 +64,23 @@ class GameDayCollector(Collector):
             verdicts = Counter(record.verdict for record in ours if record.verdict)
             for verdict in ("pass", "fail", "inconclusive", "aborted", "died", "not put back"):
                 days.add_metric((*own, verdict), verdicts[verdict])
-            slot = self._log.missed.get(str(gameday.path.resolve()), {})
+            path = str(gameday.path.resolve())
+            slot = self._log.missed.get(path, {})
             missed.add_metric(own, slot.get("count", 0.0))
-            if "last" in slot:
-                last_missed.add_metric(own, slot["last"])
-            if dead := [record for record in ours if record.died]:
-                last_died.add_metric(own, datetime.fromisoformat(dead[-1].began).timestamp())
+            if "noticed" in slot:
+                last_missed.add_metric(own, slot["noticed"])
+            deaths = [_noticed(record) for record in ours if record.died]
+            if path in self._log.died:
+                deaths.append(self._log.died[path])
+            if deaths:
+                last_died.add_metric(own, max(deaths))
             for entry in freshness(gameday, past, now):
                 stale.add_metric((*own, entry.name), float(entry.stale))
                 if entry.passed is not None:
                     passed.add_metric((*own, entry.name), entry.passed.timestamp())
         yield from (days, missed, last_missed, last_died, stale, passed)
+
+
+def _noticed(record: Record) -> float:
+    """Return when it was noticed that a day had died; records of before have no such time."""
+    return datetime.fromisoformat(record.ended or record.began).timestamp()

@@ -51,7 +51,7 @@ class Record:
     `inventory` is what the game day calls its cluster, `inventory_path` the file that this meant.
     `brought_up` says that the day started the cluster, a lab, and takes it down; `proof` is what
     the state of the cluster proved at the end. `died` says that the day's process ended without
-    concluding it.
+    concluding it; `ended` is then when that was noticed.
     """
 
     name: str

@@ -132,7 +132,7 @@ class Server:
         if code < 0:
             why = f"its process was killed by {signal.Signals(-code).name}"
             if self._bury(gameday, why) != "died":
-                self._tell(gameday, messages.died_without_cluster(gameday, why))
+                self._report_early_death(gameday, why)
         elif code == ExitCode.BAD_INPUT:
             self._say(f"{gameday.name} did not begin; why stands above")
         else:
@@ -173,7 +173,7 @@ class Server:
             why = "the one before was still running"
         if gameday := self._days.get(event.job_id):
             self._tell(gameday, messages.missed(gameday, due, why, self._next(gameday)))
-            self._log.miss(event.job_id, times[-1].timestamp())
+            self._log.miss(event.job_id)
             self._save_log()
 
     def _succeed(self, before: WatchLog) -> None:
@@ -198,7 +198,12 @@ class Server:
                 continue
             del self._inherited[path]
             if fate == "none" and began and not _concluded(gameday, began):
-                self._tell(gameday, messages.died_without_cluster(gameday, why))
+                self._report_early_death(gameday, why)
+
+    def _report_early_death(self, gameday: GameDay, why: str) -> None:
+        self._tell(gameday, messages.died_without_cluster(gameday, why))
+        self._log.die(str(gameday.path.resolve()))
+        self._save_log()
 
     def _bury(self, gameday: GameDay, why: str) -> Literal["died", "running", "none"]:
         """Put back what a day that died left, and tell people what state proves.

@@ -113,7 +113,7 @@ def _succeed(day: Day, dead: Lease) -> None:
     with suppress(RunDirectoryError):
         before = Day.open(Path(dead.day))
         day.record.brought_up |= before.record.brought_up
-        before.record.died = True
+        before.record.died, before.record.ended = True, wall_clock()
         before.record.stopped = f"it died; {day.path.name} put back what it left"
         before.record.verdict = verdict_of(before.record)
         before.save()

@@ -2,16 +2,19 @@
 
     {"pid": 4711, "started": 812345, "seen": "2026-11-28T08:30:00+00:00",
      "running": {"/etc/brownout/release.yaml": "2026-11-28T08:00:00.000Z"},
-     "missed": {"/etc/brownout/release.yaml": {"count": 2, "last": 1795858200.0}},
+     "missed": {"/etc/brownout/release.yaml": {"count": 2, "noticed": 1795858200.0}},
+     "died": {"/etc/brownout/release.yaml": 1795858200.0},
      "stale": ["/etc/brownout/release.yaml node-kill 2026-10-19 09:04:12+00:00"]}
 
 `pid` is there while a server serves; where its process is dead, it was killed. `running` are the
-game days that it has started and that have not ended, with when, and `stale` the passes that people
-were told of. Only the server that holds the lock writes it.
+game days that it has started and that have not ended, with when; `missed` and `died` (before the day
+held its cluster, so that no record says so) have when that was noticed; `stale` are the passes that
+people were told of. Only the server that holds the lock writes it.
 """
 
 import json
 import os
+import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -33,6 +36,7 @@ class WatchLog:
     seen: str = ""
     running: dict[str, str] = field(default_factory=dict)
     missed: dict[str, dict[str, float]] = field(default_factory=dict)
+    died: dict[str, float] = field(default_factory=dict)
     stale: list[str] = field(default_factory=list)
 
     @classmethod
@@ -62,10 +66,14 @@ class WatchLog:
         """Note that it ended as it should."""
         self.pid = 0
 
-    def miss(self, path: str, due: float) -> None:
-        """Count a day that was not started."""
+    def miss(self, path: str) -> None:
+        """Count a day that was not started, as is noticed now."""
         before = self.missed.get(path, {"count": 0.0})
-        self.missed[path] = {"count": before["count"] + 1, "last": due}
+        self.missed[path] = {"count": before["count"] + 1, "noticed": time.time()}
+
+    def die(self, path: str) -> None:
+        """Note that a day died before it held its cluster, as is noticed now."""
+        self.died[path] = time.time()
 
     def save(self) -> None:
         """Write the file, with the time; raises `RunDirectoryError` where it cannot be written."""
