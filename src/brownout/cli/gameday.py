@@ -165,14 +165,11 @@ def history(
     from brownout.runs.gameday import views
     from brownout.runs.gameday.days import all_days
     from brownout.runs.gameday.freshness import freshness
-    from brownout.runs.gameday.leases import Leases
 
     now = datetime.now(UTC)
     spec = _read(gameday) if gameday else None
     past = all_days(spec.name if spec else "")
-    with Leases() as leases:
-        clock = leases.now()
-        running = {each.day for each in leases.held() if each.state(clock) == "running"}
+    running = _running()
     fresh = freshness(spec, [day.record for day in all_days()], now) if spec else []
     if as_json:
         document = {
@@ -198,6 +195,19 @@ def serve(
 
     _log_in_utc()
     Server([_read(each) for each in gamedays], _say, listen).serve()
+
+
+def _running() -> set[str] | None:
+    """Return the directories of the days in progress; say why and return None if unknown."""
+    from brownout.runs.gameday.leases import Leases
+
+    try:
+        with Leases() as leases:
+            clock = leases.now()
+            return {each.day for each in leases.held() if each.state(clock) == "running"}
+    except RunDirectoryError as error:
+        typer.echo(f"which game days are in progress is unknown: {error}", err=True)
+        return None
 
 
 def _read(text: str) -> "GameDay":

@@ -61,7 +61,7 @@ def load(
     from brownout.load.left import left_by
     from brownout.load.session import run_load
     from brownout.load.where import places_for
-    from brownout.observe.address import load_shown
+    from brownout.observe.address import metrics_shown
     from brownout.run.directory import RunDirectory
     from brownout.session.loads import check_allowed, taken
     from brownout.session.status import Status
@@ -93,7 +93,7 @@ def load(
                         places=places_for(target, directory.path),
                         on_start=begin,
                         shown=partial(
-                            load_shown, target.observe.listen, directory.path.name, _progress
+                            metrics_shown, target.observe.listen, directory.path.name, _progress
                         ),
                     )
         finally:

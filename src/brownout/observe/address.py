@@ -1,4 +1,4 @@
-"""The address at which a run, or a load by itself, shows its pages, named to Prometheus."""
+"""The address at which a run, a load or a server of schedules shows its pages to Prometheus."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -8,7 +8,7 @@ from brownout.base.errors import BrownoutError
 from brownout.observe import targets
 from brownout.observe.server import Server
 
-__all__ = ["Serving", "load_shown"]
+__all__ = ["Serving", "metrics_shown"]
 
 
 class Serving:
@@ -39,12 +39,12 @@ class Serving:
 
 
 @contextmanager
-def load_shown(
+def metrics_shown(
     listen: str, run: str, say: Callable[[str], None], metrics: Callable[[], str]
 ) -> Iterator[None]:
-    """Show the `metrics` of a load while the block lasts; nowhere where `listen` is empty.
+    """Show the `metrics` of `run` while the block lasts; nowhere where `listen` is empty.
 
-    `say` gets the address. It is told once what does not work, and the load continues.
+    `say` gets the address, or why they cannot be shown; the block runs in any case.
     """
     serving = None
     try:
@@ -52,7 +52,7 @@ def load_shown(
             serving = Serving(listen, run, {"/metrics": metrics})
             say(f"metrics: {serving.url}")
     except (BrownoutError, OSError) as error:
-        say(f"{error}; the load continues without it")
+        say(f"metrics are not shown: {error}")
     try:
         yield
     finally:

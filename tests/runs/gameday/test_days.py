@@ -50,3 +50,21 @@ def test_the_history_says_of_each_day_how_it_ended_and_which_died(
         ("first", "pass"),
         ("second", "died"),
     ]
+
+
+def test_the_history_is_shown_though_the_leases_cannot_be_read(
+    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = made("first"), made("second")
+    first.record.verdict = "pass"
+    first.save()
+    second.save()
+    monkeypatch.setenv("BROWNOUT_GAMEDAYS", "postgresql://ops:secret@127.0.0.1:1/leases")
+    assert cli.run(["gameday", "history", "--json"]) == 0
+    answer = capsys.readouterr()
+    days = json.loads(answer.out)["days"]
+    assert [day["verdict"] for day in days] == ["pass", "in progress or died"]
+    assert "which game days are in progress is unknown: " in answer.err
+    assert "secret" not in answer.err
+    assert cli.run(["gameday", "history"]) == 0
+    assert "in progress or died" in capsys.readouterr().out

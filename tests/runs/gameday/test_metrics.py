@@ -94,3 +94,12 @@ def test_a_day_that_died_without_a_record_has_its_time(write: Write) -> None:
     log.die(str(gameday.path.resolve()))
     died = sample(page_of(gameday, [], log), "brownout_gameday_last_died_time_seconds")
     assert died == pytest.approx(datetime.now(UTC).timestamp(), abs=60)
+
+
+def test_a_day_of_the_same_name_on_another_cluster_is_not_counted(write: Write) -> None:
+    gameday = gameday_file.read(str(write(experiments=["stepdown"])))
+    now = datetime.now(UTC).isoformat()
+    other = Record("day", "", "b", "b", "b.yaml", 0, [], now, now, verdict="died", died=True)
+    page = page_of(gameday, [other], WatchLog())
+    assert sample(page, "brownout_gameday_ended_total", verdict="died") == 0
+    assert "brownout_gameday_last_died_time_seconds{" not in page

@@ -11,6 +11,7 @@ from apscheduler.events import EVENT_JOB_MISSED, JobSubmissionEvent
 from tests.runs.gameday.conftest import Hook, Write
 from tests.wording import mentions
 
+from brownout.base.errors import ConfigurationError
 from brownout.inventory import inventory
 from brownout.runs.gameday import days, gameday_file, scheduler
 from brownout.runs.gameday.days import Day
@@ -164,3 +165,18 @@ def test_a_lease_that_expires_after_a_restart_of_the_machine_is_seen_later(
         assert leases.held() == []
     server._look_at_inherited()
     assert len(hook.titles) == 2
+
+
+def test_files_of_the_same_game_day_on_the_same_cluster_are_refused_at_once(
+    day: GameDay, write: Write
+) -> None:
+    path = write("again", cluster="mine", schedule={"cron": "0 4 * * tue"})
+    path.write_text(f"name: day\n{path.read_text()}")
+    again = gameday_file.read(str(path))
+    unscheduled = gameday_file.read(str(write("unscheduled", cluster="mine")))
+    with pytest.raises(ConfigurationError) as refusal:
+        Server([day, again, unscheduled], lambda words: None)
+    first, second = refusal.value.problems
+    assert mentions(first, "unscheduled.yaml", "schedule")
+    assert mentions(second, "day.yaml", "again.yaml", "`day`", "`mine`")
+    assert Server([day, day], lambda words: None)

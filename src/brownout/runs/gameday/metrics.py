@@ -60,7 +60,7 @@ class GameDayCollector(Collector):
         )
         for gameday in self._gamedays:
             own = (gameday.name, gameday.cluster)
-            ours = [record for record in past if record.name == gameday.name]
+            ours = [record for record in past if (record.name, record.inventory) == own]
             verdicts = Counter(record.verdict for record in ours if record.verdict)
             for verdict in ("pass", "fail", "inconclusive", "aborted", "died", "not put back"):
                 days.add_metric((*own, verdict), verdicts[verdict])

@@ -12,7 +12,7 @@ import re
 import signal
 import subprocess
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -38,7 +38,7 @@ from brownout.base.leash import leashed
 from brownout.base.locks import Held, Lock
 from brownout.faults.open_runs import state_home
 from brownout.inventory import inventory
-from brownout.observe.address import load_shown
+from brownout.observe.address import metrics_shown
 from brownout.run.events import wall_clock
 from brownout.runs.gameday import kill_switch, messages
 from brownout.runs.gameday.days import Day, all_days
@@ -68,9 +68,9 @@ class Server:
     """Serves the schedules of some game days until a signal; one a process, and one a machine."""
 
     def __init__(self, gamedays: Sequence[GameDay], say: Say, listen: str = "") -> None:
-        if without := [str(day.path) for day in gamedays if day.schedule is None]:
-            raise ConfigurationError([f"{path}: schedule: found none" for path in without])
         self._days = {str(day.path.resolve()): day for day in gamedays}
+        if problems := [*_unscheduled(self._days.values()), *_repeated(self._days.values())]:
+            raise ConfigurationError(problems)
         self._say, self._listen = say, listen
         self._log, self._log_fails = WatchLog(), False
         #: Days that the server before may have left, by file, with when it had started them.
@@ -99,7 +99,7 @@ class Server:
             before = replace(self._log)
             self._log.serve()
             self._save_log()
-            with load_shown(self._listen, "gamedays", self._say, self._metrics):
+            with metrics_shown(self._listen, "gamedays", self._say, self._metrics):
                 self._succeed(before)
                 self._look_at_inherited()
                 scheduler.start(paused=True)
@@ -278,6 +278,23 @@ class Server:
 
     def _heard(self, number: int, frame: FrameType | None) -> None:
         self._ended.set()
+
+
+def _unscheduled(gamedays: Iterable[GameDay]) -> list[str]:
+    return [f"{day.path}: schedule: found none" for day in gamedays if day.schedule is None]
+
+
+def _repeated(gamedays: Iterable[GameDay]) -> Iterator[str]:
+    """Name each file whose game day has the same name and cluster as an earlier one."""
+    first: dict[tuple[str, str], Path] = {}
+    for day in gamedays:
+        own = (day.name, inventory.declared(day.cluster).name)
+        if own in first:
+            yield (
+                f"{day.path}: name: found `{day.name}` on cluster `{own[1]}`, as in {first[own]}; "
+                "wanted a name of its own for each game day of a cluster"
+            )
+        first.setdefault(own, day.path)
 
 
 def fire(path: str) -> None:

@@ -27,15 +27,18 @@ def going_on(lease: Lease, state: str, record: Record | None) -> str:
     return "\n".join(lines + [f"  {note}" for note in (record.notes[-1:] if record else ())])
 
 
-def history_rows(past: Sequence[Day], running: Collection[str]) -> list[dict[str, Any]]:
-    """Return a row a day, the latest last, for programs; `running` are directories."""
+def history_rows(past: Sequence[Day], running: Collection[str] | None) -> list[dict[str, Any]]:
+    """Return a row a day, the latest last, for programs; `running` as for `history_words`."""
     return [
         {**asdict(day.record), "day": str(day.path), "verdict": _word(day, running)} for day in past
     ]
 
 
-def history_words(past: Sequence[Day], running: Collection[str]) -> str:
-    """Return a line a day, the latest last; `running` are the directories of those in progress."""
+def history_words(past: Sequence[Day], running: Collection[str] | None) -> str:
+    """Return a line a day, the latest last.
+
+    `running` are the directories of those in progress, None where that is unknown.
+    """
     rows = []
     for day in past:
         record = day.record
@@ -62,9 +65,11 @@ def fresh_document(entries: Sequence[Freshness]) -> list[dict[str, Any]]:
     ]
 
 
-def _word(day: Day, running: Collection[str]) -> str:
+def _word(day: Day, running: Collection[str] | None) -> str:
     """Its verdict, with *died* where it did not conclude itself."""
     verdict = day.record.verdict
     if not verdict:
+        if running is None:
+            return "in progress or died"
         return "in progress" if str(day.path.absolute()) in running else "died"
     return f"{verdict}, died" if day.record.died and verdict != "died" else verdict

@@ -7,8 +7,8 @@
      "stale": ["/etc/brownout/release.yaml node-kill 2026-10-19 09:04:12+00:00"]}
 
 `pid` is there while a server serves; where its process is dead, it was killed. `running` are the
-game days that it has started and that have not ended, with when; `missed` and `died` (before the day
-held its cluster, so that no record says so) have when that was noticed; `stale` are the passes that
+game days that it has started and that have not ended, with when. `missed`, and `died` of a day that
+held no cluster, so that no record says so, have when that was noticed. `stale` are the passes that
 people were told of. Only the server that holds the lock writes it.
 """
 
