@@ -75,3 +75,10 @@ def test_what_cannot_be_written_is_said_with_its_place(tmp_path: Path) -> None:
     with pytest.raises(RunDirectoryError, match=r"folder: cannot be written: Is a directory"):
         replace_file(tmp_path / "folder", "")
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+
+
+def test_a_place_that_became_a_file_is_said_as_any_other(tmp_path: Path) -> None:
+    place = tmp_path / "place"
+    place.write_text("")
+    with pytest.raises(RunDirectoryError, match="cannot be written"):
+        replace_file(place / "record.json", "{}")

@@ -86,7 +86,8 @@ def replacing(path: Path, mode: int = PRIVATE) -> Iterator[Path]:
             "free some space or check permissions",
         ) from error
     finally:
-        beside.unlink(missing_ok=True)
+        with suppress(OSError):  # a read-only place, or none any more
+            beside.unlink()
 
 
 def _new(path: Path, mode: int) -> int:

@@ -340,6 +340,29 @@ def test_a_lost_database_of_leases_does_not_hide_the_verdict(home: Path, write: 
 
 
 @pytest.mark.matrix
+def test_a_day_whose_records_go_away_while_something_is_broken_puts_it_back_and_exits_with_3(
+    lab_mongodb: Cluster, home: Path, write: Write, hook: Hook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPS", hook.url)
+    people = [{"name": "ops", "url": {"env": "OPS"}, "about": ["end"]}]
+    steps = [{**HANGING, "name": "first"}, gently("stepdown")]
+    process = started("run", write(experiments=steps, notify=people, stop_on=GO_ON))
+    await_(happened("pause_node", home), process)
+    (day,) = all_days()
+    day.path.rename(home / "elsewhere")
+    day.path.write_text("the disk went away")
+    subprocess.run([*COMMAND, "stop", "--reason", "the pager rang"], timeout=200)
+    assert process.wait(60) == 3, Path("said").read_text()[-3000:]
+    words = Path("said").read_text()
+    assert mentions(words, "the game day was aborted", str(day.path), "cannot be written")
+    assert "stepdown begins" not in words
+    check_whole(lab_mongodb)
+    (message,) = hook.heard
+    assert message["type"] in ("warning", "failure")  # a broken limit counts, too
+    assert "cluster `lab-mongodb` is whole" in message["message"]
+
+
+@pytest.mark.matrix
 @pytest.mark.timeout(600)
 def test_a_scheduled_day_that_is_killed_is_put_back_by_its_server_and_told(
     lab_mongodb: Cluster, home: Path, write: Write, hook: Hook, monkeypatch: pytest.MonkeyPatch

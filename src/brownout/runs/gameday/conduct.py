@@ -11,12 +11,13 @@ from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
-from brownout.base.errors import ClusterError, UndoFailed
+from brownout.base.errors import ClusterError, RunDirectoryError, UndoFailed
 from brownout.base.scratch import scratch
 from brownout.base.wait import wait_until
 from brownout.databases.adapter import Adapter, Milestone, adapter_for
 from brownout.databases.milestones import unmet
 from brownout.faults import open_runs
+from brownout.faults.open_runs import Claim
 from brownout.infra import lab
 from brownout.inventory import inventory
 from brownout.run.events import wall_clock
@@ -55,10 +56,20 @@ def make_one(planned: ReadyStep, gameday: GameDay, look: Callable[[str], str]) -
                 reason = look(claim.run if claim else "")
                 if reason and not stopped:
                     stopped = True
-                    # Before it has a cluster in its hands nothing can be broken.
-                    ask_to_stop(claim, reason) if claim else running.process.terminate()
+                    _end(running, claim, reason)
                 time.sleep(_LOOK_EVERY_S)
             return running.outcome()
+
+
+def _end(running: ExperimentProcess, claim: Claim | None, reason: str) -> None:
+    """Have a run end. Before it has a cluster in its hands nothing can be broken."""
+    if claim:
+        try:
+            ask_to_stop(claim, reason)
+            return
+        except OSError:  # its directory is gone
+            pass
+    running.process.terminate()
 
 
 def _safeguards(gameday: GameDay, place: Path) -> Path | None:
@@ -82,7 +93,11 @@ WHOLE_WITHIN_S = 120.0
 
 
 class Conductor:
-    """Conducts one day, new or resumed, whose cluster's lease is held; main thread only."""
+    """Conducts one day, new or resumed, whose cluster's lease is held; main thread only.
+
+    Where its records cannot be written any more the day ends as by the kill switch: what is broken
+    is put back, that is proven, and people are told.
+    """
 
     def __init__(
         self,
@@ -97,6 +112,8 @@ class Conductor:
         self._calendar = calendar_for(gameday)
         self._past = [past.record for past in days.all_days()]
         self._herald = Herald(gameday.notify, self._note)
+        #: Why the records could not be written.
+        self.lost: RunDirectoryError | None = None
 
     def run(self) -> None:
         """Make every remaining step and record the verdict; the cluster is left as it was."""
@@ -111,6 +128,9 @@ class Conductor:
                     if self._may_begin(step):
                         self._make(step)
                 self._prove()
+        except (RunDirectoryError, OSError) as error:
+            self._stop.ask(str(error))
+            raise
         finally:
             self._conclude()
 
@@ -124,7 +144,7 @@ class Conductor:
         if cluster.lab is not None:
             _, brought_up = lab.ensure(cluster, progress=self._say)
             self._day.record.brought_up |= brought_up
-            self._day.save()
+            self._save()
 
     def _prove(self) -> None:
         """See that the cluster is whole, and take a lab down again; else it stays as it is."""
@@ -154,8 +174,11 @@ class Conductor:
     def _make(self, step: StepRecord) -> None:
         """Run one experiment to its end and take down what came of it."""
         steps = self._day.record.steps
-        step.begin(wall_clock())
         self._note(f"{step.name} begins ({steps.index(step) + 1} of {len(steps)})")
+        if self._stop.reason:
+            return
+        step.begin(wall_clock())
+        self._save()
         outcome = make_one(self._ready[step.name], self._gameday, lambda run: self._look(step, run))
         reasons = outcome.impact.reasons if outcome.impact else ()
         step.end(wall_clock(), outcome.verdict, outcome.directory, reasons)
@@ -170,7 +193,7 @@ class Conductor:
         """During a step: note where its run lies, and return why it is to stop, if so."""
         if run and not step.run:
             step.run = run
-            self._day.save()
+            self._save()
         if why := self._calendar.why_not(datetime.now(UTC)):
             self._stop.ask(why)
         return self._stop.reason
@@ -224,7 +247,23 @@ class Conductor:
 
     def _note(self, words: str) -> None:
         self._say(words)
-        self._day.note(words)
+        try:
+            self._day.note(words)
+        except RunDirectoryError as error:
+            self._lose(error)
+
+    def _save(self) -> None:
+        try:
+            self._day.save()
+        except RunDirectoryError as error:
+            self._lose(error)
+
+    def _lose(self, error: RunDirectoryError) -> None:
+        """End the day; nothing that happens from now on would be known afterwards."""
+        if self.lost is None:
+            self.lost = error
+            self._say(str(error))
+            self._stop.ask(f"the records of the game day are lost: {error.message}")
 
 
 def _lacking(adapter: Adapter, milestone: Milestone) -> list[str]:

@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from brownout.base.errors import Aborted, Refused, RunDirectoryError
+from brownout.base.errors import Aborted, Refused, RunDirectoryError, UndoFailed
 from brownout.inventory import inventory
 from brownout.run.events import wall_clock
 from brownout.runs import repair
@@ -53,12 +53,21 @@ def run(gameday: GameDay, resume: bool, say: Say) -> Day:
             conductor = Conductor(gameday, day, planned, stop, say)
             try:
                 conductor.run()
+                if conductor.lost is not None:
+                    raise conductor.lost
             except (RunDirectoryError, OSError) as error:
-                if not any(step.began for step in day.record.steps):
-                    raise
-                raise Aborted(f"the game day was aborted: {error}") from error
+                raise _end_of(day.record, error) from error
     conductor.close()
     return day
+
+
+def _end_of(record: Record, error: RunDirectoryError | OSError) -> Exception:
+    """Return how a day ends that lost its records: by what of the cluster is known."""
+    if record.unmended:
+        return UndoFailed(f"{record.unmended}; {error}", f"`brownout heal {record.cluster}`")
+    if any(step.began for step in record.steps):
+        return Aborted(f"the game day was aborted: {error}")
+    return error
 
 
 def unfinished(gameday: GameDay) -> Day:
