@@ -10,16 +10,26 @@ from brownout.dashboards.parts import Query, board, figure, graph, picked, windo
 __all__ = ["dashboard"]
 
 UID = "brownout-game-day"
+#: Grafana's unit of a time in milliseconds, as `in 3 days` or `2 hours ago`.
+FROM_NOW = "dateTimeFromNow"
 
 
 def dashboard() -> grafana.Dashboard:
-    """Return it: now, throughput, errors, response time, what is broken, the verdict so far."""
+    """Return it: now, throughput, errors, response time, what is broken, the verdict so far.
+
+    Its last row is of the game days on schedules, from `brownout gameday serve --listen`.
+    """
     return board(
         UID,
         "brownout · Game day",
         "What a run does now: throughput, errors, response time, what is broken, verdict so far.",
         [picked("run", "Run", "label_values(brownout_run_info, run)"), window("5s")],
-        [("Now", _now()), ("Service", _service()), ("Recovery", _recovery())],
+        [
+            ("Now", _now()),
+            ("Service", _service()),
+            ("Recovery", _recovery()),
+            ("Schedules", _schedules()),
+        ],
         marked="run",
         refresh="5s",
     )
@@ -116,4 +126,43 @@ def _recovery() -> list[Any]:
         common.clocks(8),
         common.lanes(8),
         common.scheduling_lag(),
+    ]
+
+
+def _schedules() -> list[Any]:
+    each = "{{gameday}} on {{cluster}}"
+    return [
+        figure(
+            "Next due",
+            FROM_NOW,
+            Query("brownout_gameday_next_due_time_seconds * 1000", each),
+            note="When each game day of `brownout gameday serve` is due next.",
+            empty="nothing",
+            width=6,
+        ),
+        figure(
+            "Last missed",
+            FROM_NOW,
+            Query("brownout_gameday_last_missed_time_seconds * 1000", each),
+            note="When it was last noticed that a game day was not started at its time.",
+            empty="none",
+            width=6,
+        ),
+        figure(
+            "Last died",
+            FROM_NOW,
+            Query("brownout_gameday_last_died_time_seconds * 1000", each),
+            note="When it was last noticed that a game day died.",
+            empty="none",
+            width=6,
+        ),
+        figure(
+            "Stale passes",
+            "none",
+            Query("brownout_gameday_pass_stale == 1", "{{experiment}} of {{gameday}}"),
+            note="Experiments whose last pass is missing or older than `freshness`.",
+            names=True,
+            empty="none",
+            width=6,
+        ),
     ]

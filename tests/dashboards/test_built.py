@@ -72,6 +72,19 @@ def test_each_figure_of_the_whitepaper_has_a_panel(title: str) -> None:
     assert title in {panel["title"] for panel in BUILT["brownout-run"]["panels"]}
 
 
+def test_what_a_server_of_schedules_exposes_has_panels() -> None:
+    panels = BUILT["brownout-game-day"]["panels"]
+    titles = [panel["title"] for panel in panels]
+    below = panels[titles.index("Schedules") + 1 :]
+    asked = [panel["targets"][0]["expr"] for panel in below]
+    assert [re.findall(r"brownout_gameday_\w+", each) for each in asked] == [
+        ["brownout_gameday_next_due_time_seconds"],
+        ["brownout_gameday_last_missed_time_seconds"],
+        ["brownout_gameday_last_died_time_seconds"],
+        ["brownout_gameday_pass_stale"],
+    ]
+
+
 def test_provisioning_fits_the_files() -> None:
     def read(name: str) -> Any:
         return yaml.safe_load((ROOT / "provisioning" / name).read_text())

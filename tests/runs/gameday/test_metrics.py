@@ -24,7 +24,8 @@ ROW = re.compile(r"^\| `(brownout_\w+)` \| (\w+) \|([^|]*)\|", re.MULTILINE)
 @pytest.fixture
 def told(write: Write) -> str:
     """The page of one game day: a day that passed, one that died, and one that was missed."""
-    gameday = gameday_file.read(str(write(experiments=["stepdown"])))
+    schedule = {"cron": "0 3 * * tue"}
+    gameday = gameday_file.read(str(write(experiments=["stepdown"], schedule=schedule)))
     began = (datetime.now(UTC) - timedelta(days=2)).isoformat()
     step = StepRecord("stepdown", "stepdown", {})
     step.begin(began)
@@ -103,3 +104,14 @@ def test_a_day_of_the_same_name_on_another_cluster_is_not_counted(write: Write) 
     page = page_of(gameday, [other], WatchLog())
     assert sample(page, "brownout_gameday_ended_total", verdict="died") == 0
     assert "brownout_gameday_last_died_time_seconds{" not in page
+
+
+def test_the_next_time_is_shown_until_nothing_more_is_due(write: Write) -> None:
+    name, soon = "brownout_gameday_next_due_time_seconds", datetime.now(UTC) + timedelta(hours=1)
+    for at in (soon, soon - timedelta(hours=2)):
+        gameday = gameday_file.read(str(write(schedule={"at": at.isoformat()})))
+        page = page_of(gameday, [], WatchLog())
+        if at == soon:
+            assert sample(page, name) == pytest.approx(soon.timestamp())
+        else:
+            assert f"{name}{{" not in page

@@ -10,6 +10,7 @@ from prometheus_client.registry import Collector
 
 from brownout.runs.gameday.freshness import freshness
 from brownout.runs.gameday.record import Record
+from brownout.runs.gameday.schedules import next_times
 from brownout.runs.gameday.spec import GameDay
 from brownout.runs.gameday.watch_log import WatchLog
 
@@ -48,6 +49,9 @@ class GameDayCollector(Collector):
             "When the last death of one was noticed.",
             labels=_DAY,
         )
+        next_due = GaugeMetricFamily(
+            "brownout_gameday_next_due_time_seconds", "When it is due next.", labels=_DAY
+        )
         stale = GaugeMetricFamily(
             "brownout_gameday_pass_stale",
             "1 where the last pass is missing or older than `freshness`.",
@@ -74,11 +78,13 @@ class GameDayCollector(Collector):
                 deaths.append(self._log.died[path])
             if deaths:
                 last_died.add_metric(own, max(deaths))
+            for due in next_times(gameday.schedule, now, 1) if gameday.schedule else ():
+                next_due.add_metric(own, due.timestamp())
             for entry in freshness(gameday, past, now):
                 stale.add_metric((*own, entry.name), float(entry.stale))
                 if entry.passed is not None:
                     passed.add_metric((*own, entry.name), entry.passed.timestamp())
-        yield from (days, missed, last_missed, last_died, stale, passed)
+        yield from (days, next_due, missed, last_missed, last_died, stale, passed)
 
 
 def _noticed(record: Record) -> float:
