@@ -22,7 +22,6 @@ from typing import Literal
 
 from apscheduler.events import EVENT_JOB_MAX_INSTANCES, EVENT_JOB_MISSED, JobEvent
 from apscheduler.executors.pool import ThreadPoolExecutor
-from apscheduler.jobstores.sqlalchemy import SQLAlchemyJobStore
 from apscheduler.schedulers.background import BackgroundScheduler
 from prometheus_client import CollectorRegistry, generate_latest
 
@@ -43,6 +42,7 @@ from brownout.run.events import wall_clock
 from brownout.runs.gameday import kill_switch, messages
 from brownout.runs.gameday.days import Day, all_days
 from brownout.runs.gameday.freshness import freshness
+from brownout.runs.gameday.job_store import JobStore
 from brownout.runs.gameday.leases import Lease, Leases
 from brownout.runs.gameday.messages import Message
 from brownout.runs.gameday.metrics import GameDayCollector
@@ -87,9 +87,7 @@ class Server:
         with _alone():
             scheduler = BackgroundScheduler(
                 jobstores={
-                    "default": SQLAlchemyJobStore(
-                        url=f"sqlite:///{private_file(_home('schedules.db'))}"
-                    )
+                    "default": JobStore(private_file(_home("schedules.db")), self._say),
                 },
                 executors={"default": ThreadPoolExecutor(AT_ONCE)},
                 timezone=UTC,
