@@ -324,7 +324,7 @@ def test_a_server_killed_with_its_day_is_told_and_put_back_by_the_next_one(
     server, day = hook.heard
     assert (server["type"], day["type"]) == ("warning", "warning")
     assert "its server died" in server["title"]
-    assert "died: its server was killed" in day["title"]
+    assert ": died: " in day["title"]
     assert "cluster `lab-mongodb` is whole" in day["message"]
     assert verdicts(all_days()[0]) == ["running"]
     assert all_days()[0].record.verdict == "died"

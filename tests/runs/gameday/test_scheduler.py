@@ -159,7 +159,7 @@ def test_a_lease_that_expires_after_a_restart_of_the_machine_is_seen_later(
     with Leases() as leases:
         assert leases._change("UPDATE gameday_leases SET expires = 0")
     server._look_at_inherited()
-    assert "died: its server was killed" in hook.titles[1]
+    assert ": died: " in hook.titles[1]
     assert "the lab `mine` is down" in hook.heard[1]["message"]
     with Leases() as leases:
         assert leases.held() == []
