@@ -113,6 +113,16 @@ def test_a_day_that_is_killed_before_it_has_its_lease_is_told(
     assert message["message"].startswith("it held no cluster")
 
 
+def test_a_day_that_did_not_begin_is_not_told_as_dead_by_the_next_server(
+    home: Path, day: GameDay, hook: Hook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home / "state").mkdir()
+    monkeypatch.setattr(scheduler, "leashed", lambda _: (sys.executable, "-c", "exit(64)"))
+    Server([day], lambda words: None).fire(str(day.path.resolve()))
+    succeeded(day, running=WatchLog.read().running)
+    assert len(hook.titles) == 1
+
+
 def succeeded(day: GameDay, **before: object) -> Server:
     """Return a server after one that was killed."""
     server = Server([day], lambda words: None)

@@ -127,6 +127,7 @@ class Server:
         code = process.wait()
         self._running.remove(process)
         del self._log.running[path]
+        self._save_log()
         if code < 0:
             why = f"its process was killed by {signal.Signals(-code).name}"
             if self._bury(gameday, why) != "died":
