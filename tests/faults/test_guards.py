@@ -81,6 +81,12 @@ def test_the_second_break_of_the_same_node_belongs_to_the_same_fault() -> None:
     assert _no(found) == []
 
 
+def test_a_degraded_cluster_is_broken_further_only_where_the_inventory_allows_it() -> None:
+    allowed = _cluster(guards={"while_degraded": True})
+    assert not guards.of_degraded(_cluster()).ok
+    assert guards.of_degraded(allowed).ok
+
+
 def test_a_break_without_redundancy_is_refused_with_what_is_missing() -> None:
     with pytest.raises(Refused, match="not redundant now: n3 is RECOVERING"):
         guards.refuse(guards.of_break(_cluster(), "n1", "kill", {}, NOT_WHOLE))

@@ -29,6 +29,10 @@ class TwoCopies:
     def data_directories(self, node: Node) -> list[str]:
         return []
 
+    def targets(self, select: str, seed: int) -> list[Node]:
+        assert select == "secondary"
+        return [NODES[1]]
+
 
 def step(name: str, function: str, module: str = "node", **arguments: Any) -> dict[str, Any]:
     provider = {
@@ -66,6 +70,22 @@ def test_a_second_node_down_is_refused_with_its_step_before_anything_begins() ->
     (why,) = refused(KILL, step("kill-another", "kill_node", node="n2"), START)
     assert why.startswith("nodes down: kill-another: broken now: n1; at most 1 may be")
     assert refused(KILL, step("n2", "kill_node", node="n2"), guards={"max_nodes_down": 2}) == []
+
+
+def test_a_role_is_the_node_that_has_it_and_its_undo_means_that_one() -> None:
+    by_role = step("by-role", "kill_node", node="secondary")
+    back = step("back", "start_node", node="secondary")
+    (why,) = refused(KILL, by_role)
+    assert why.startswith("nodes down: by-role: broken now: n1")
+    assert refused(by_role, back, KILL, START) == []
+    (why,) = refused(by_role, step("other", "start_node", node="n3"), KILL)
+    assert why.startswith("nodes down: kill-it: broken now: n2")
+
+
+def test_the_broken_node_may_be_broken_again_and_no_other() -> None:
+    again = step("again", "pause_node", node="broken")
+    assert refused(KILL, again) == []
+    assert refused(KILL, again, step("back", "start_node", node="broken"), KILL) == []
 
 
 def test_a_denied_node_is_named_with_its_step_however_it_is_meant() -> None:

@@ -48,16 +48,19 @@ def await_nothing(
 ) -> Words:
     """Wait until nothing is missing; return what still is after `within_s` seconds.
 
-    `say` gets what is missing each time; of a cluster that does not answer, an answer.
+    `say` gets what is missing each time that changes; of a cluster that does not answer, an answer.
     """
+    before: Words = []
 
     def look() -> Words:
         try:
             missing = ask()
         except ClusterError as error:
             missing = [str(error)]
-        if missing:
+        nonlocal before
+        if missing and missing != before:
             say(missing)
+        before = missing
         return missing
 
     return wait_until(look, within_s, poll_s, so=operator.not_)

@@ -1,7 +1,8 @@
 """Leave a node little bandwidth."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from brownout.faults.fault import Arguments
 from brownout.faults.link import LinkFault, LinkUndo
@@ -30,6 +31,7 @@ class LimitBandwidth(LinkFault):
     """
 
     name, act, words = "limit_bandwidth", "bandwidth", "left with little bandwidth"
+    draws: ClassVar[Mapping[str, Sequence[Any]]] = {"kbit_s": (200, 2000)}
     undo_name = "restore_bandwidth"
     filter = bandwidth.FILTER
 

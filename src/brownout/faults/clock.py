@@ -1,7 +1,7 @@
 """Set the clock of a node wrong: it is ahead, behind, or runs too fast or too slowly."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -38,6 +38,7 @@ class SkewClock(NodeFault):
     """
 
     name, act, words = "skew_clock", "clock", "given a wrong clock"
+    draws: ClassVar[Mapping[str, Sequence[Any]]] = {"offset_s": (-60, 60)}
     undo_name = "set_clock_right"
     variables: ClassVar[Mapping[str, str]] = {
         "offset_s": "seconds by which its clock is ahead; negative is behind",

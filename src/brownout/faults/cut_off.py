@@ -1,6 +1,7 @@
 """Cut a node off from what its cluster is coordinated by, as its supervisors' store."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from brownout.base.errors import ConfigurationError
 from brownout.databases.adapter import Adapter, Support
@@ -29,6 +30,7 @@ class CutOff(LinkFault):
     """
 
     name, act, words = "cut_off", "cut_off", "cut off from its coordination"
+    draws: ClassVar[Mapping[str, Sequence[Any]]] = {}
     undo_name = "reconnect_node"
     filter = cut_off.FILTER
 

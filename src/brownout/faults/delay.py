@@ -1,7 +1,7 @@
 """Slow what a node sends."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from brownout.databases.adapter import Adapter
 from brownout.faults.fault import Arguments, HostAction, NodeFault, NodeUndo
@@ -33,6 +33,7 @@ class DelayNode(_OnALink, NodeFault):
     """
 
     name, act, words, undo_name = "delay_node", "delay", "slowed", "undelay_node"
+    draws: ClassVar[Mapping[str, Sequence[Any]]] = {"latency_ms": (20, 200)}
     variables: ClassVar[Mapping[str, str]] = {
         "latency_ms": "by how many milliseconds the node's answers come later",
         "jitter_ms": "plus or minus so many milliseconds",

@@ -1,7 +1,8 @@
 """Have the disk under a node fail: some of the calls that wait for it end with EIO."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from brownout.databases.adapter import Adapter
 from brownout.faults.act import Evidence
@@ -39,6 +40,7 @@ class FailDisk(_OfCalls, NodeFault):
     """
 
     name, act, words = "fail_disk", "disk_errors", "left with a failing disk"
+    draws: ClassVar[Mapping[str, Sequence[Any]]] = {"percent": (10, 100)}
     undo_name = "mend_disk"
 
     def why_not_now(self, faults: "Faults", node: Node, **arguments: object) -> list[str]:

@@ -31,6 +31,7 @@ class FillDisk(NodeFault):
     """
 
     name, act, words = "fill_disk", "disk_full", "left without disk space"
+    draws: ClassVar[Mapping[str, Sequence[Any]]] = {}
     undo_name = "free_disk"
     variables: ClassVar[Mapping[str, str]] = {
         "leave_mb": "how many MiB of its disk stay free",

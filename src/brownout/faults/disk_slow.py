@@ -1,7 +1,7 @@
 """Slow the disk under a node: each call that waits for it is held for a while."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from brownout.databases.adapter import Adapter
 from brownout.faults.act import Evidence
@@ -38,6 +38,7 @@ class SlowDisk(_OfCalls, NodeFault):
     """
 
     name, act, words = "slow_disk", "disk_slow", "left with a slow disk"
+    draws: ClassVar[Mapping[str, Sequence[Any]]] = {"latency_ms": (5, 50, 500)}
     undo_name = "unslow_disk"
     variables: ClassVar[Mapping[str, str]] = {
         "latency_ms": "by how much each flush to disk is held, in ms",

@@ -37,6 +37,7 @@ class StallDisk(NodeFault):
         "left with a stalled disk",
         "thaw_disk",
     )
+    draws: ClassVar[Mapping[str, Sequence[Any]]] = {}
     variables: ClassVar[Mapping[str, str]] = {
         "stalled_s": "seconds for which writes to its disk wait",
     }

@@ -164,6 +164,8 @@ class Fault(Action):
 
     #: The name of the undo that it leaves pending; empty for none.
     undo_name: ClassVar[str] = ""
+    #: What `brownout explore` draws for each of its arguments; None: it is not drawn.
+    draws: ClassVar[Mapping[str, Sequence[Any]] | None] = None
     #: What the variables of its experiments are for, by name; `brownout new` writes it beside them.
     variables: ClassVar[Mapping[str, str]] = {}
 

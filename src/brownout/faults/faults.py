@@ -45,7 +45,8 @@ class Faults:
     `to_wipe` says whether the run means to wipe a node once it is stopped; `stopped` says that
     waits are to end, and `ending` that no break may begin any more, also while things are put
     back. A fault that ends before its undo breaks the contract of the fault, unless it
-    `may_end_early`. `guarding` are the inventories whose guards an undo that may hurt is asked,
+    `may_end_early`. `while_degraded` says that a break may begin before the cluster is redundant
+    again. `guarding` are the inventories whose guards an undo that may hurt is asked,
     where the cluster's own file has changed; `removable` are the spares that were not members
     before the run (all of them where that is not said).
     """
@@ -64,6 +65,7 @@ class Faults:
         ending: Callable[[], bool] = lambda: False,
         confirmation: str = "",
         may_end_early: bool = False,
+        while_degraded: bool = False,
         guarding: Sequence[Cluster] = (),
         removable: Collection[str] | None = None,
     ) -> None:
@@ -78,6 +80,8 @@ class Faults:
         self.others_broke = False
         self._breaks: set[int] = set()
         self._hidden: set[str] = set()
+        self._while_degraded = while_degraded
+        self._roles: dict[str, str] = {}
         self.before_break: Callable[[], None] = lambda: None
         #: Whether a node last said between two monotonic times that it is primary, if it did.
         self.claimed_primary: Callable[[str, float, float], bool | None] = lambda *_: None
@@ -115,6 +119,10 @@ class Faults:
     def hidden(self) -> frozenset[str]:
         """The nodes that may be well though they do not answer us, who are clients to them."""
         return frozenset(self._hidden & self.broken.keys())
+
+    def ask_role(self, node: str, role: str) -> None:
+        """Note the role, if any, that `node` must have when it is broken next."""
+        self._roles[node] = role
 
     def hide(self, node: str) -> None:
         """Note that a fault of `node` may keep it from answering us until it is undone."""
@@ -374,7 +382,9 @@ class Faults:
     def check_break(self, node: Node, act: str, objections: Sequence[str] = ()) -> None:
         """Refuse a break that the inventory, the nodes down or the cluster's state forbid."""
         broken = self.broken
-        missing = [] if node.name in broken else still_unmet(self.adapter, "whole")
+        missing = []
+        if node.name not in broken and not (self._while_degraded and self._breaks):
+            missing = still_unmet(self.adapter, "whole")
         lost = self._lost(node, act)
         judged = guards.of_break(self.cluster, node.name, act, broken, missing, lost)
         judged += self._of_run(act)
@@ -440,7 +450,8 @@ class Faults:
         """
         if act.node is None or act.node in self.broken:
             return {}
-        role, asked = role_now(self.adapter, act.node), self._aim.role_of(act.node)
+        role = role_now(self.adapter, act.node)
+        asked = self._roles.pop(act.node, "") or self._aim.role_of(act.node)
         if asked and role != asked:
             detail = f"node `{act.node}` is {role or 'no member'} at {act.name}, wanted a {asked}"
             if not self.broken:

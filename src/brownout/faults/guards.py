@@ -20,6 +20,7 @@ __all__ = [
     "of_break",
     "of_change",
     "of_cluster",
+    "of_degraded",
     "of_emptying",
     "of_engine",
     "of_loss",
@@ -71,6 +72,19 @@ def of_cluster(
 def of_act(cluster: Cluster, act: str) -> Guard:
     """Judge an act by the inventory's deny list alone."""
     return _denied_acts(cluster, [act])
+
+
+def of_degraded(cluster: Cluster) -> Guard:
+    """Judge a run that asks to break the cluster while it is not redundant."""
+    allowed = cluster.lab is not None or cluster.guards.while_degraded
+    return Guard(
+        "while degraded",
+        allowed,
+        f"breaks of `{cluster.name}` may begin while it is not redundant"
+        if allowed
+        else f"the inventory of `{cluster.name}` does not say `guards.while_degraded: true`",
+        "set it there if that is acceptable, or leave out the setting `while_degraded`",
+    )
 
 
 def of_break(

@@ -1,6 +1,7 @@
 """Kill a node: what a crash of its process looks like to everybody else."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from brownout.faults.stop import Stopping
 from brownout.inventory.model import Node
@@ -16,6 +17,7 @@ class KillNode(Stopping):
     """Kill `node` (SIGKILL) and wait until its process is gone. Undone by `start_node`."""
 
     name, act, words = "kill_node", "kill", "killed"
+    draws: ClassVar[Mapping[str, Sequence[Any]]] = {}
     command = "kill"
 
     def do(self, faults: "Faults", node: Node) -> Proof:

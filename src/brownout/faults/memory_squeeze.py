@@ -1,6 +1,6 @@
 """Leave a node with less memory than it uses."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from brownout.databases.adapter import Adapter
@@ -36,6 +36,7 @@ class SqueezeMemory(_OfMemory, NodeFault):
     """
 
     name, act, words = "squeeze_memory", "memory_squeeze", "left with little memory"
+    draws: ClassVar[Mapping[str, Sequence[Any]]] = {}
     undo_name = "release_memory"
     variables: ClassVar[Mapping[str, str]] = {
         "mib": "how many MiB of memory the node may still use; 0 for a share",

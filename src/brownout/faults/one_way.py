@@ -1,7 +1,7 @@
 """Cut a node off in one direction: a half-open link, or a black hole for clients."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from brownout.faults.link import LinkFault, LinkUndo
 from brownout.inventory.model import Node
@@ -27,6 +27,10 @@ class CutOneWay(LinkFault):
     """
 
     name, act, words = "cut_one_way", "one_way", "cut off in one direction"
+    draws: ClassVar[Mapping[str, Sequence[Any]]] = {
+        "direction": ("in", "out"),
+        "peers": ("members", "clients"),
+    }
     undo_name = "open_both_ways"
     filter, directions = one_way.FILTER, ("in", "out")
     variables: ClassVar[Mapping[str, str]] = {

@@ -1,6 +1,7 @@
 """Have the kernel kill a node that wants more memory than it may have."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from brownout.databases.adapter import Adapter
 from brownout.faults.fault import Arguments
@@ -24,6 +25,7 @@ class OomKillNode(Stopping):
     """
 
     name, act, words = "oom_kill_node", "oom_kill", "killed by the kernel as out of memory"
+    draws: ClassVar[Mapping[str, Sequence[Any]]] = {}
 
     def why_not_on(self, node: Node, host: Host) -> str:
         """Return why the kernel cannot be made to kill it; empty if it can."""

@@ -1,8 +1,8 @@
 """Lose a share of a node's packets."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from brownout.faults.fault import Arguments
 from brownout.faults.link import LinkFault, LinkUndo
@@ -29,6 +29,7 @@ class LosePackets(LinkFault):
     """
 
     name, act, words = "lose_packets", "packet_loss", "left with a lossy link"
+    draws: ClassVar[Mapping[str, Sequence[Any]]] = {"percent": (5, 20, 50)}
     undo_name = "deliver_packets"
     filter = packet_loss.FILTER
     variables: ClassVar[Mapping[str, str]] = {

@@ -1,6 +1,6 @@
 """Cut a node off from the other members while clients still reach it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from brownout.faults.fault import Arguments
@@ -26,6 +26,7 @@ class PartitionNode(LinkFault):
     """
 
     name, act, words = "partition_node", "partition", "cut off from the others"
+    draws: ClassVar[Mapping[str, Sequence[Any]]] = {}
     undo_name = "heal_partition"
     filter = partition.FILTER
     variables: ClassVar[Mapping[str, str]] = {

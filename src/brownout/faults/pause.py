@@ -1,6 +1,7 @@
 """Freeze a node: it hangs, without a word to the others."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from brownout.faults.act import PROCESS
 from brownout.faults.fault import NodeFault, NodeUndo
@@ -22,6 +23,7 @@ class PauseNode(NodeFault):
     """
 
     name, act, words, undo_name = "pause_node", "pause", "frozen", "resume_node"
+    draws: ClassVar[Mapping[str, Sequence[Any]]] = {}
     command = "pause"
 
     def do(self, faults: "Faults", node: Node, undo_after_s: float = 0.0) -> Proof:

@@ -1,6 +1,7 @@
 """The planned failover: the primary hands over."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from brownout.databases.adapter import SteppingDown
 from brownout.faults.fault import NodeFault, NodeUndo
@@ -22,9 +23,10 @@ class StepDownPrimary(NodeFault):
     """
 
     name, act, words = "step_down_primary", "stepdown", "told to step down"
+    draws: ClassVar[Mapping[str, Sequence[Any]]] = {}
     undo_name = "undrain_node"
     module = "mongodb"
-    on_host, takes_node, stays = False, False, False
+    on_host, stays = False, False
     summary = "have {} hand over: another member takes over"
 
     def why_not_now(self, faults: "Faults", node: Node, catch_up_s: int = 10) -> list[str]:

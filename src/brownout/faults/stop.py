@@ -1,7 +1,8 @@
 """Stop a node in order, and start it: what undoes a stop, a kill and a wipe."""
 
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from brownout.base.errors import ConfigurationError
 from brownout.databases.start import start
@@ -35,6 +36,7 @@ class StopNode(Stopping):
     """
 
     name, act, words = "stop_node", "stop", "stopped"
+    draws: ClassVar[Mapping[str, Sequence[Any]]] = {}
     command = "stop"
 
     def run(self, faults: "Faults", node: Node, **arguments: Any) -> Evidence:

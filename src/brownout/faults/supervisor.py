@@ -1,6 +1,7 @@
 """Kill what supervises a node's server, and nothing else: the server keeps running."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from brownout.base.errors import ClusterError
 from brownout.base.wait import wait_until
@@ -30,6 +31,7 @@ class KillSupervisor(NodeFault):
     """
 
     name, act, words = "kill_supervisor", "supervisor", "left without its supervisor"
+    draws: ClassVar[Mapping[str, Sequence[Any]]] = {}
     undo_name = "start_supervisor"
 
     def supports(self, cluster: Cluster, adapter: Adapter) -> Support | None:

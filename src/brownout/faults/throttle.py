@@ -1,6 +1,6 @@
 """Leave a node with less CPU than it needs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from brownout.databases.adapter import Adapter
@@ -34,6 +34,7 @@ class ThrottleNode(_OfACpu, NodeFault):
     """
 
     name, act, words = "throttle_node", "throttle", "left with little CPU"
+    draws: ClassVar[Mapping[str, Sequence[Any]]] = {"cpus": (0.05, 0.2)}
     undo_name = "unthrottle_node"
     variables: ClassVar[Mapping[str, str]] = {
         "cpus": "how many CPUs the node may still use, as 0.2",

@@ -243,6 +243,13 @@ class Guards(Settings):
         Field(description="as `Mon-Fri 09:00-16:30 Europe/Berlin`; none means any time"),
     ] = ()
     deny_nodes: Annotated[tuple[str, ...], Field(description="never to be broken")] = ()
+    while_degraded: Annotated[
+        bool,
+        Field(
+            description="whether a break may begin before the cluster is redundant again, if the "
+            "run asks for that; a lab always allows it"
+        ),
+    ] = False
     deny_acts: Annotated[
         tuple[Annotated[str, AfterValidator(_is_act)], ...],
         Field(

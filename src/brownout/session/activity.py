@@ -17,7 +17,7 @@ from chaoslib.types import Configuration, Secrets
 from brownout.base.errors import BrownoutError, ConfigurationError
 from brownout.faults import registry
 from brownout.faults.aim import RoleMoved
-from brownout.faults.fault import Action
+from brownout.faults.fault import Action, Undo
 from brownout.measure.measures import find
 from brownout.session.current import current, is_open
 from brownout.session.interruption import cause_of
@@ -119,7 +119,8 @@ def action(name: str, module: str) -> Callable[..., dict[str, Any]]:
         session = current()
         given = {key: each for key, each in arguments.items() if key not in _GIVEN_BY_CHAOS_TOOLKIT}
         meant = str(given.pop("node", fault.node)) if fault.takes_node else fault.node
-        node = session.node(meant) if meant is not None else None
+        undo = name if isinstance(fault, Undo) else ""
+        node = session.node(meant, undo) if meant is not None else None
         return session.faults.run(name, node, **_converted(fault, given))
 
     built = _function(do, name, module, inspect.getdoc(type(fault)), _parameters(fault))

@@ -88,6 +88,12 @@ SETTINGS: Mapping[str, Setting] = {
         Setting("abort_if", (), "stop conditions, watched all the time; docs/safety.md"),
         Setting("baseline_s", 0, "seconds of baseline; 0 takes the measures' own", SECONDS),
         Setting("warmup_max_s", 120, "seconds to wait for a stable baseline", ABOVE_ZERO),
+        Setting(
+            "while_degraded",
+            False,
+            "breaks may begin while the cluster is not redundant; docs/safety.md",
+            TRUTH,
+        ),
         Setting("sham", False, "measure a control window without a fault before the fault", TRUTH),
         Setting("phase_s", 0, "seconds between the accepted baseline and the method", SECONDS),
         Setting("canary", "", "an application beside the load: true, false, or as rate=5"),
@@ -107,7 +113,8 @@ class Options:
     the experiment, of an OpenSLO file and of `--var`.
     `canary` says which canary goes beside the load, as `load.canary` reads it.
     With `sham` a control window without a fault comes after the baseline; then the method waits
-    `phase_s` seconds more. The error budget is 1 less `budget_objective`, over `budget_days`.
+    `phase_s` seconds more. `while_degraded` lets a break begin before the cluster is redundant.
+    The error budget is 1 less `budget_objective`, over `budget_days`.
     """
 
     cluster: str
@@ -121,6 +128,7 @@ class Options:
     milestone_limit_s: float
     warmup_max_s: float
     sham: bool
+    while_degraded: bool
     phase_s: float
     canary: Any
     budget_objective: float
@@ -161,6 +169,7 @@ def read_options(
         milestone_limit_s=typed["milestone_limit_s"],
         warmup_max_s=typed["warmup_max_s"],
         sham=typed["sham"],
+        while_degraded=typed["while_degraded"],
         budget_objective=objectives.objective or typed["budget_objective"],
         budget_days=objectives.days or typed["budget_days"],
         slo_limits=objectives.limits,

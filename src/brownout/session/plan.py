@@ -33,7 +33,7 @@ from brownout.session.options import (
 )
 from brownout.session.step_guards import Deed, deeds_of, first_act
 from brownout.session.switches import switch_problems
-from brownout.session.targets import ADDED, SPARE, TARGET, check_target
+from brownout.session.targets import ADDED, BROKEN, SPARE, TARGET, check_target
 from brownout.session.variables import typed
 
 __all__ = ["Plan", "breaks_by_others_alone", "extension_problems", "make_plan"]
@@ -234,7 +234,7 @@ def _wrong_arguments(
         check_target(options.target, cluster)
     except BrownoutError as error:
         problems.append(str(error))
-    names = [TARGET, SPARE, ADDED, *(node.name for node in cluster.every)]
+    names = [TARGET, SPARE, ADDED, BROKEN, *(node.name for node in cluster.every)]
     activities = [*(experiment.get("method") or ()), *(experiment.get("rollbacks") or ())]
     for activity in activities:
         provider, name = activity.get("provider", {}), activity.get("name")
@@ -242,12 +242,24 @@ def _wrong_arguments(
             continue
         arguments = substitute(provider.get("arguments") or {}, dict(values), None)
         node = arguments.get("node", TARGET)
-        if node not in names:
-            problems.append(f"{name}: node: found {node!r}, wanted one of {', '.join(names)}")
+        if node not in names and (reason := _why_not_a_role(str(node), cluster)):
+            problems.append(
+                f"{name}: node: found {node!r}, wanted one of {', '.join(names)}, or a role: "
+                f"{reason}"
+            )
         function = function_at(f"{provider['module']}.{provider.get('func')}")
         if (fault := fault_of(function)) is not None:
             problems += [f"{name}: {problem}" for problem in _problems_of(fault, arguments)]
     return problems
+
+
+def _why_not_a_role(word: str, cluster: Cluster) -> str:
+    """Say why no node can be chosen by a word; empty where one can."""
+    try:
+        check_target(word, cluster)
+    except BrownoutError as error:
+        return error.message
+    return ""
 
 
 def _problems_of(fault: Action, arguments: Mapping[str, Any]) -> list[str]:

@@ -112,6 +112,8 @@ def _cluster_guards(plan: Plan, cluster: Cluster, adapter: Adapter | None) -> li
     """Every guard of the run with its state now."""
     checks = guards.of_cluster(cluster, plan.needs, plan.options.confirm, datetime.now(UTC))
     checks += requirements(cluster, plan.needs)
+    if plan.options.while_degraded:
+        checks.append(guards.of_degraded(cluster))
     checks.append(_free(plan, cluster, adapter))
     for need in plan.needs:
         support = _support(need, cluster, adapter)

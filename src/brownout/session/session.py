@@ -54,7 +54,15 @@ from brownout.session.running_load import RunningLoad
 from brownout.session.server_view import ServerView
 from brownout.session.status import Status
 from brownout.session.step_guards import addresses, guards_of_steps, hosts
-from brownout.session.targets import ADDED, SPARE, TARGET, aim_at, next_spare
+from brownout.session.targets import (
+    ADDED,
+    BROKEN,
+    SPARE,
+    TARGET,
+    Chosen,
+    aim_at,
+    next_spare,
+)
 from brownout.session.trail import Trail
 from brownout.show.report.noise import detectable_words
 from brownout.show.report.words import answer_words
@@ -90,6 +98,7 @@ class Session:
         self._trail: Trail | None = None
         self._watch: ClusterWatch | None = None
         self._aim: Aim | None = None
+        self._chosen = Chosen()
         self.whole_at_start: dict[str, Any] = {}  # what the cluster said of itself then
         self.interruption = Interruption(plan.options.abort_if)
         self.pauses = Pauses(self.interruption.must_stop, self._wait_for_pause, self._pause_is_late)
@@ -157,6 +166,7 @@ class Session:
                     plan.cluster, plan.needs, plan.options.confirm, datetime.now(UTC)
                 ),
                 *requirements(plan.cluster, plan.needs),
+                *([guards.of_degraded(plan.cluster)] if plan.options.while_degraded else []),
             ]
         )
         bring_up.check_foreseen(plan)
@@ -229,6 +239,7 @@ class Session:
             ending=self._is_ending,
             confirmation=self.plan.options.confirm,
             may_end_early=self.plan.may_end_early,
+            while_degraded=self.plan.options.while_degraded,
             removable=recorded.removable,
         )
         self.status.broken = lambda: self.faults.down
@@ -392,12 +403,32 @@ class Session:
         self._method = "ended"
         self._log().point("phase", "method_ended")
 
-    def node(self, name: str) -> Node:
-        """Return the node that an activity means: `target`, `spare`, `added` or a name.
+    def node(self, name: str, undo: str = "") -> Node:
+        """Return the node that an activity means: a name, or a word for one.
 
-        Which one `target` is may change until it is broken.
+        Which one `target` is may change until it is broken. A role, as `primary`, means who has it
+        now; for an `undo`, the node that was broken as that. `broken` is the one broken last.
         """
-        return self.targets[0] if name == TARGET else self._planned(name)
+        if name == TARGET:
+            return self.targets[0]
+        if name in (SPARE, ADDED) or any(node.name == name for node in self.cluster.every):
+            return self._planned(name)
+        pending = [each.node or "" for each in self.faults.pending if undo in ("", each.action)]
+        if undo:
+            node = self._chosen.find(name, pending)
+            if node is None:
+                raise ConfigurationError(f"{undo}: node: this run broke no node as `{name}`")
+            return node
+        if name == BROKEN:
+            if not self.faults.broken:
+                raise ConfigurationError("node: found `broken`, but no node is broken now")
+            node = self.cluster.node(list(self.faults.broken)[-1])
+        else:
+            aim = aim_at(name, self.cluster, self.adapter, self.plan.options.seed)
+            node = aim.planned[0]
+            self.faults.ask_role(node.name, aim.role)
+        self._chosen.note(name, node)
+        return node
 
     def _planned(self, name: str) -> Node:
         """Return the node that a name means, as the target was chosen last."""

@@ -21,7 +21,7 @@ from brownout.inventory.model import Cluster, Node
 from brownout.machine.address_proof import served_by
 from brownout.machine.host import Restricted, host_for
 from brownout.session.activity import acts_of, fault_of, function_at, steps_of
-from brownout.session.targets import ADDED, SPARE, TARGET
+from brownout.session.targets import ADDED, BROKEN, SPARE, TARGET, Chosen, targets_of
 
 __all__ = ["Deed", "addresses", "deeds_of", "first_act", "guards_of_steps", "hosts", "resolved"]
 
@@ -37,8 +37,8 @@ _AT_ONCE = 8
 class Deed:
     """A fault or an undo of one step: by name, with the node as the experiment calls it.
 
-    `nodes` is a node's name, `target`, `spare`, `added`, `targets` or `members`; empty for what is
-    about the cluster. `mode` is how a stop ends the process.
+    `nodes` is a node's name, `target`, `spare`, `added`, `broken`, `targets`, `members` or a role;
+    empty for what is about the cluster. `mode` is how a stop ends the process.
     """
 
     step: str
@@ -87,7 +87,10 @@ def hosts(deeds: Sequence[Deed], cluster: Cluster) -> list[Guard]:
     for deed in deeds:
         if not registry.find(deed.name).on_host:
             continue
-        for node in _nodes(deed, cluster, cluster.nodes, cluster.nodes):
+        nodes = _nodes(deed, cluster, cluster.nodes, cluster.nodes)
+        if not nodes and deed.nodes not in ("", SPARE, ADDED):  # a role: whoever has it by then
+            nodes = cluster.nodes
+        for node in nodes:
             asked.setdefault((deed.act, node.name), (deed, node))
     if not asked:
         return []
@@ -133,7 +136,8 @@ def guards_of_steps(
                     judged += simulation.judge(deed, [node])
             continue
         for deed in acts:
-            judged += simulation.judge(deed, _nodes(deed, cluster, targets, targets[:1]))
+            nodes = _nodes(deed, cluster, targets, targets[:1])
+            judged += simulation.judge(deed, nodes or simulation.nodes(deed))
     return list(dict.fromkeys(judged))
 
 
@@ -156,6 +160,26 @@ class _Simulation:
     def __init__(self, cluster: Cluster, adapter: Adapter) -> None:
         self._cluster, self._adapter = cluster, adapter
         self._pending: Sequence[PendingUndo] = ()
+        self._chosen = Chosen()
+
+    def nodes(self, deed: Deed) -> Sequence[Node]:
+        """Return the node that a deed means by a role, or as the one that is broken then."""
+        if not deed.nodes:
+            return ()
+        broken = list(undos.broken(self._pending))
+        if isinstance(registry.find(deed.name), Undo):
+            node = self._chosen.find(deed.nodes, broken)
+            return [node] if node else ()
+        if deed.nodes == BROKEN:
+            nodes = [self._cluster.node(broken[-1])] if broken else []
+        else:
+            try:
+                nodes = targets_of(deed.nodes, self._cluster, self._adapter, 1)
+            except BrownoutError:
+                return ()
+        for node in nodes[:1]:
+            self._chosen.note(deed.nodes, node)
+        return nodes[:1]
 
     def judge(self, deed: Deed, nodes: Sequence[Node]) -> Iterator[Guard]:
         """Yield every guard of one deed, which is done then."""

@@ -9,7 +9,8 @@ from brownout.faults.aim import Aim
 from brownout.inventory.database import database
 from brownout.inventory.model import Cluster, Node
 
-__all__ = ["ADDED", "SPARE", "TARGET", "aim_at", "check_target", "next_spare", "targets_of"]
+__all__ = ["ADDED", "BROKEN", "SPARE", "TARGET", "Chosen", "aim_at", "check_target", "next_spare"]
+__all__ += ["targets_of"]
 
 #: Means the node that the run's target means; see `Aim`.
 TARGET = "target"
@@ -18,6 +19,31 @@ TARGET = "target"
 SPARE = "spare"
 #: Means the node that this run added last.
 ADDED = "added"
+#: Means the node that this run broke last and has not put back.
+BROKEN = "broken"
+
+
+class Chosen:
+    """Which nodes a run broke by a word, as `primary`, so that an undo by that word means them.
+
+    A role moves: who is primary when the undo comes may be another one than was broken.
+    """
+
+    def __init__(self) -> None:
+        self._nodes: list[tuple[str, Node]] = []
+
+    def note(self, word: str, node: Node) -> None:
+        """Note that `node` is about to be broken as `word`."""
+        self._nodes.append((word, node))
+
+    def find(self, word: str, pending: Sequence[str]) -> Node | None:
+        """Return the node that was first broken as `word` of those in `pending`; else the last.
+
+        None where none was broken as that.
+        """
+        meant = [node for chosen, node in self._nodes if chosen == word]
+        waiting = [node for node in meant if node.name in pending]
+        return waiting[0] if waiting else meant[-1] if meant else None
 
 
 def targets_of(select: str, cluster: Cluster, adapter: Adapter, seed: int) -> list[Node]:
