@@ -25,6 +25,7 @@ from brownout.cli import (
     doctor,
     evidence,
     experiment_files,
+    explore,
     fill,
     gameday,
     gate,
@@ -66,6 +67,7 @@ app.command("plan", rich_help_panel=RUN)(safety.plan)
 app.command("run", rich_help_panel=RUN)(run_experiment.run)
 app.command("repeat", rich_help_panel=RUN)(repeat.repeat)
 app.command("sweep", rich_help_panel=RUN)(sweep.sweep)
+app.command("explore", rich_help_panel=RUN)(explore.explore)
 app.command("capacity", rich_help_panel=RUN)(capacity.capacity)
 app.command("fill", rich_help_panel=RUN)(fill.fill)
 app.command("load", rich_help_panel=RUN)(load.load)

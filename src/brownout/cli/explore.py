@@ -1,0 +1,179 @@
+"""`brownout explore`: draw sequences of faults until one breaks the promise, and shorten that."""
+
+import json
+import secrets
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from brownout.base.errors import ConfigurationError, ExitCode, Refused
+from brownout.cli.arguments import Json, Seed, complete_cluster, complete_workload
+from brownout.cli.durations import duration_option, seconds
+from brownout.cli.settings import Settings, changes
+
+if TYPE_CHECKING:
+    from brownout.runs.explore.record import Record, Request
+
+__all__ = ["explore"]
+
+
+def explore(
+    cluster: Annotated[
+        str,
+        typer.Argument(help="An inventory's name or path.", autocompletion=complete_cluster),
+    ],
+    budget: Annotated[str, duration_option("How long to explore.", "--for")] = "20m",
+    seed: Seed = 0,
+    n: Annotated[
+        int, typer.Option("-n", "--times", min=1, help="How often a broken promise is repeated.")
+    ] = 5,
+    only: Annotated[str, typer.Option(help="Draw only these faults, by commas.")] = "",
+    without: Annotated[str, typer.Option(help="Never draw these faults, by commas.")] = "",
+    longest: Annotated[str, duration_option("How long a schedule's faults take at most.")] = "60s",
+    workload: Annotated[
+        str, typer.Option(help="A workload's name or path.", autocompletion=complete_workload)
+    ] = "",
+    settings: Settings = None,
+    share: Annotated[
+        str, typer.Option(help="K/N: only every Nth schedule of the seed, from the Kth on.")
+    ] = "1/1",
+    confirm: Annotated[
+        str, typer.Option(help="The cluster's own name, wanted where it is not a lab.")
+    ] = "",
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Continue the last exploration of that cluster.")
+    ] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="Also write each finding as an experiment into this folder."
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Draw sequences of faults on CLUSTER until one breaks the promise; shorten that.
+
+    Only what cannot be noise counts: a lost acknowledged write, copies that differ, a cluster that
+    never is redundant or serves again, an undo that failed. Exit code 0 if nothing broke the
+    promise, 1 if something did, 2 if nothing could be judged, 4 if something is still broken.
+    """
+    from brownout.runs.explore import record as records
+    from brownout.runs.explore.conduct import conduct, put_back
+    from brownout.runs.explore.page import headline, write
+
+    own, shares = _share(share)
+    request = records.Request(
+        cluster, seed or secrets.randbelow(999_999) + 1, n, _names(only), _names(without),
+        seconds(longest, "--longest"), _settings(workload, settings), own, shares,
+    )  # fmt: skip
+    budget_s = seconds(budget, "--for")
+    confirmed = _confirmed(cluster, confirm)
+    if confirmed:
+        request = _with(request, {"confirm": confirmed})
+    if resume:
+        record = _resumed(request, budget_s)
+        put_back(record, _say)
+    else:
+        record = records.new(request, budget_s)
+    _say(f"explore {cluster}, seed {record.request.seed}; it is kept in {record.path}")
+    try:
+        conduct(record, _say)
+    finally:
+        if record.tries:
+            _say(f"report {write(record)}")
+    if output is not None:
+        _publish(record, output)
+    if as_json:
+        typer.echo(json.dumps(record.document(), indent=2))
+    else:
+        typer.echo(headline(record))
+        for finding in record.findings:
+            typer.echo(f"finding {finding.number}: {record.path / finding.experiment}")
+    raise typer.Exit(_code(record))
+
+
+def _code(record: "Record") -> int:
+    if record.findings:
+        return int(ExitCode.FAIL)
+    judged = any(each.is_judged for each in record.tries)
+    return int(ExitCode.PASS if judged else ExitCode.INCONCLUSIVE)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def _share(text: str) -> tuple[int, int]:
+    own, slash, shares = text.partition("/")
+    if not (slash and own.isdecimal() and shares.isdecimal() and 1 <= int(own) <= int(shares)):
+        raise ConfigurationError(f"--share: found {text!r}, wanted K/N with 1 ≤ K ≤ N, as 2/4")
+    return int(own) - 1, int(shares)
+
+
+def _settings(workload: str, given: list[str] | None) -> dict[str, Any]:
+    """Return the workload and its changes as settings of an experiment, checked."""
+    from brownout.load import workload as workloads
+
+    load = changes(given)
+    if workload:
+        workloads.load(workload, load)
+    return {name: value for name, value in (("workload", workload), ("load", load)) if value}
+
+
+def _confirmed(cluster: str, confirm: str) -> str:
+    """Return the token for what is not a lab; raises `Refused` where it is not the name."""
+    from brownout.inventory import inventory
+
+    declared = inventory.declared(cluster)
+    if declared.lab is not None:
+        return ""
+    if confirm != declared.name:
+        actual = f"`--confirm {confirm}`" if confirm else "no confirmation"
+        raise Refused(
+            f"`{declared.name}` is not a lab, and its nodes would be broken at random; found "
+            f"{actual}, wanted its name",
+            f"give `--confirm {declared.name}` if you mean it",
+        )
+    return confirm
+
+
+def _with(request: "Request", settings: Mapping[str, Any]) -> "Request":
+    from dataclasses import replace
+
+    return replace(request, settings={**request.settings, **settings})
+
+
+def _resumed(request: "Request", budget_s: float) -> "Record":
+    """Return the last exploration of this cluster with its own seed and settings."""
+    from brownout.runs.explore.record import last, open_record
+
+    where = last(request.cluster)
+    if where is None:
+        raise Refused(
+            f"there is no exploration of {request.cluster} to resume", "run it without --resume"
+        )
+    record = open_record(where)
+    record.budget_s = max(record.budget_s, budget_s)
+    if record.spent_s >= record.budget_s:
+        raise Refused(
+            f"the budget of {where} is spent", "give a longer `--for`, or run without --resume"
+        )
+    record.ended = ""
+    return record
+
+
+def _publish(record: "Record", folder: Path) -> None:
+    """Copy each finding's experiment into a folder, where it is a regression test from now on."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for finding in record.findings:
+        source = record.path / finding.experiment
+        target = folder / source.name
+        target.write_text(source.read_text(encoding="utf-8"), encoding="utf-8")
+        _say(f"wrote {target}")
+
+
+def _say(words: str) -> None:
+    typer.echo(f"[{datetime.now():%H:%M:%S}] {words}", err=True)

@@ -1,0 +1,1 @@
+"""Explore: draw sequences of faults, find one that breaks the promise, and shrink it."""

@@ -1,0 +1,357 @@
+"""Explore: run drawn schedules one after the other; a broken promise is repeated and shrunk.
+
+lab up ▶ schedule 1 ▶ schedule 2 ✗ ▶ again 5 times ▶ shorter? … ▶ finding ▶ schedule 3 …
+
+Each run is a process of its own and in the record before the next begins. What follows depends on
+the record alone, so an exploration that was killed is continued by doing the same again: what it
+has run already is taken from there.
+"""
+
+import time
+from collections.abc import Callable
+from contextlib import closing
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from random import Random
+
+from brownout.base.compact_json import compact
+from brownout.base.errors import Aborted, ClusterError, Inconclusive, UndoFailed, Unsupported
+from brownout.base.files import private_directory, replace_file
+from brownout.base.words import duration
+from brownout.databases.adapter import adapter_for
+from brownout.infra import lab
+from brownout.infra.lab.inspect import condition
+from brownout.inventory import inventory
+from brownout.inventory.model import Cluster
+from brownout.runs import repair
+from brownout.runs.explore.coverage import happened
+from brownout.runs.explore.draw import is_allowed, schedules, space_of
+from brownout.runs.explore.method import experiment_of
+from brownout.runs.explore.oracles import LIMITS, MILESTONE_LIMIT_S, OF_ORACLE, ORACLES, violations
+from brownout.runs.explore.record import (
+    REPEAT,
+    SEARCH,
+    SHRINK,
+    Finding,
+    Record,
+    Try,
+    space_document,
+)
+from brownout.runs.explore.schedule import Schedule
+from brownout.runs.explore.shrink import shrink
+from brownout.session.experiment_process import ExperimentProcess, Outcome
+
+__all__ = ["conduct", "put_back"]
+
+Say = Callable[[str], None]
+WHOLE_WITHIN_S = 120.0
+LEFTOVERS_WITHIN_S = 300.0
+#: After so many runs in a row that could not begin, no other is tried.
+_MOST_NOT_BEGUN = 3
+_SEEDS = 1_000_000
+
+
+class _OverBudget(Exception):
+    """The time is up."""
+
+
+def conduct(record: Record, say: Say) -> None:
+    """Explore until the budget is spent. Raises where it cannot continue; the record is kept."""
+    _Exploration(record, say).make()
+    record.ended = datetime.now(UTC).isoformat()
+    record.save()
+
+
+def put_back(record: Record, say: Say) -> None:
+    """Put back what a killed exploration left: a fault in progress, and a lab that it had up."""
+    cluster = inventory.declared(record.request.cluster).name
+    repair.put_back(cluster, "the exploration died", LEFTOVERS_WITHIN_S, say)
+    if record.up:
+        repair.take_down(record.up, say)
+        record.up = ""
+        record.save()
+
+
+class _Exploration:
+    """All that is run on one cluster."""
+
+    def __init__(self, record: Record, say: Say) -> None:
+        self._record, self._request, self._say = record, record.request, say
+        self._declared = inventory.declared(self._request.cluster)
+        self._not_begun = 0
+
+    def make(self) -> None:
+        """Bring a lab up, explore, and take it down however that ends."""
+        request = self._request
+        try:
+            cluster = self._bring_up()
+            with closing(adapter_for(cluster)) as adapter:
+                self._space = space_of(
+                    cluster, adapter, request.only, request.without, request.longest_s
+                )
+                self._record.server = adapter.engine()
+            self._record.database = cluster.database
+            self._record.space = space_document(self._space)
+            self._record.save()
+            for name, why in self._space.left_out.items():
+                self._say(f"{name} is not drawn: {why}")
+            self._search()
+        except _OverBudget:
+            self._say(f"the budget of {duration(self._record.budget_s)} is spent")
+        finally:
+            self._take_down()
+
+    def _search(self) -> None:
+        request = self._request
+        drawn = enumerate(schedules(self._space, request.seed), 1)
+        for number, schedule in islice(drawn, request.share, None, request.shares):
+            attempt = self._run(number, SEARCH, schedule, 1)
+            for oracle, words in attempt.broken.items():
+                if not self._is_known(number, oracle, schedule):
+                    self._investigate(attempt, schedule, oracle, words)
+
+    def _is_known(self, number: int, oracle: str, schedule: Schedule) -> bool:
+        """Whether an earlier finding explains a violation; it is noted there."""
+        for finding in self._record.findings:
+            if finding.oracle != oracle or finding.number == number:
+                continue
+            if number in finding.seen_again:
+                return True
+            if any(_contains(schedule, Schedule.of(each)) for each in finding.variants):
+                self._see_again(finding, number)
+                return True
+        return False
+
+    def _see_again(self, finding: Finding, number: int) -> None:
+        finding.seen_again.append(number)
+        self._record.save()
+        self._say(f"schedule {number} broke the promise as finding {finding.number} did")
+
+    def _investigate(self, first: Try, schedule: Schedule, oracle: str, words: str) -> None:
+        """Repeat a schedule to learn how often it breaks the promise, and find the shortest."""
+        finding = self._finding(first, schedule, oracle, words)
+        self._say(f"schedule {first.number} broke the promise: {words}")
+        finding.open = "the time was up"
+        try:
+            finding.hits, finding.judged = self._rate(first.number, REPEAT, schedule, oracle)
+            self._say(f"again in {finding.hits} of {finding.judged} runs: {schedule.words}")
+            if not finding.hits:
+                finding.open = "it did not happen again"
+                return
+            self._shrink(finding, schedule)
+            finding.open = ""
+        finally:
+            self._keep(finding)
+        if not self._is_merged(finding):
+            self._say(
+                f"finding {finding.number}: {finding.shrunk_hits} of {finding.shrunk_judged} runs: "
+                f"{Schedule.of(finding.shrunk).words}"
+            )
+
+    def _shrink(self, finding: Finding, schedule: Schedule) -> None:
+        """Find the shortest of a finding, and how often that breaks the promise."""
+        number, oracle = finding.number, finding.oracle
+        wanted = max(1, round(self._request.repeats * finding.hits / finding.judged) - 1)
+        on_the_way: list[Schedule] = []
+        for each in shrink(schedule, lambda one: self._holds(number, one, oracle, wanted)):
+            on_the_way.append(each)
+            finding.shrunk = each.document()
+            self._keep(finding)
+            self._say(f"the shortest so far: {each.words}")
+        best = on_the_way[-1]
+        if best == schedule:
+            finding.shrunk_hits, finding.shrunk_judged = finding.hits, finding.judged
+        else:
+            rate = self._rate(number, SHRINK, best, oracle)
+            finding.shrunk_hits, finding.shrunk_judged = rate
+        as_short = (each.document() for each in on_the_way if len(each.steps) == len(best.steps))
+        finding.variants += [each for each in as_short if each not in finding.variants]
+
+    def _is_merged(self, finding: Finding) -> bool:
+        """Join a finding to an earlier one with the same shortest; return whether there is one."""
+        key = _faults_of(Schedule.of(finding.shrunk))
+        for earlier in self._record.findings:
+            if earlier is finding or earlier.oracle != finding.oracle or not earlier.variants:
+                continue
+            if _faults_of(Schedule.of(earlier.shrunk)) == key:
+                earlier.variants += finding.variants
+                self._record.findings.remove(finding)
+                (self._record.path / finding.experiment).unlink(missing_ok=True)
+                self._see_again(earlier, finding.number)
+                return True
+        return False
+
+    def _finding(self, first: Try, schedule: Schedule, oracle: str, words: str) -> Finding:
+        for finding in self._record.findings:
+            if (finding.number, finding.oracle) == (first.number, oracle):
+                return finding
+        document = schedule.document()
+        finding = Finding(first.number, oracle, words, document, document, first.run)
+        self._record.findings.append(finding)
+        return finding
+
+    def _rate(self, number: int, purpose: str, schedule: Schedule, oracle: str) -> tuple[int, int]:
+        """Run a schedule as often as was asked for; return how often it broke it, and how often
+        it was judged."""
+        runs = [
+            self._run(number, purpose, schedule, attempt)
+            for attempt in range(1, self._request.repeats + 1)
+        ]
+        judged = [each for each in runs if each.is_judged]
+        return sum(oracle in each.broken for each in judged), max(1, len(judged))
+
+    def _holds(self, number: int, schedule: Schedule, oracle: str, wanted: int) -> bool:
+        """Whether a schedule breaks the promise in `wanted` runs, no more of which are made than
+        decide that."""
+        if not is_allowed(self._space, schedule):
+            return False
+        hits = 0
+        for attempt in range(1, self._request.repeats + 1):
+            hits += oracle in self._run(number, SHRINK, schedule, attempt).broken
+            if hits >= wanted:
+                return True
+            if hits + self._request.repeats - attempt < wanted:
+                return False
+        return False
+
+    def _run(self, number: int, purpose: str, schedule: Schedule, attempt: int) -> Try:
+        """Return a run of a schedule: that of the record, or a new one."""
+        record = self._record
+        for earlier in record.of(number, purpose, schedule):
+            if earlier.attempt == attempt:
+                return earlier
+        left_s = record.budget_s - record.spent_s
+        if left_s <= 0:
+            raise _OverBudget
+        self._await_whole()
+        self._say(
+            f"schedule {number}, {purpose} {attempt}; about {duration(left_s)} left: "
+            f"{schedule.words}"
+        )
+        seed = Random(f"{self._request.seed} {number} {purpose} {attempt}").randrange(1, _SEEDS)
+        began = time.monotonic()
+        outcome = self._outcome(number, purpose, schedule, attempt, seed)
+        return self._kept(number, purpose, schedule, attempt, outcome, time.monotonic() - began)
+
+    def _outcome(
+        self, number: int, purpose: str, schedule: Schedule, attempt: int, seed: int
+    ) -> Outcome:
+        settings = {"seed": seed, "milestone_limit_s": MILESTONE_LIMIT_S, **self._request.settings}
+        experiment = experiment_of(
+            schedule, cluster=self._request.cluster, limits=LIMITS, settings=settings,
+            title=f"Schedule {number} of seed {self._request.seed}", description=schedule.words,
+        )  # fmt: skip
+        folder = self._record.path / "experiments"
+        private_directory(folder)
+        path = folder / f"{number:04}-{purpose}-{len(self._record.tries) + 1:04}.json"
+        replace_file(path, compact(experiment))
+        occasion = f"explore {self._declared.name}"
+        with ExperimentProcess(path, (), occasion=occasion) as process:
+            return process.outcome()
+
+    def _kept(
+        self, number: int, purpose: str, schedule: Schedule, attempt: int, outcome: Outcome,
+        took_s: float,
+    ) -> Try:  # fmt: skip
+        record = self._record
+        if outcome.was_aborted:
+            raise Aborted(f"schedule {number} was aborted", "use --resume to continue")
+        broken = {each.oracle: each.words for each in violations(outcome)}
+        attempted = Try(
+            number, purpose, tuple(schedule.document()), attempt, outcome.verdict,
+            record.where(Path(outcome.directory)) if outcome.directory else "",
+            round(took_s, 1), happened(schedule, outcome.impact), broken,
+        )  # fmt: skip
+        record.tries.append(attempted)
+        record.save()
+        if outcome.unmended:
+            self._mend(outcome.unmended)
+        self._not_begun = 0 if outcome.directory else self._not_begun + 1
+        if self._not_begun == _MOST_NOT_BEGUN:
+            raise Inconclusive(
+                f"{_MOST_NOT_BEGUN} runs in a row could not begin", "see their output above"
+            )
+        return attempted
+
+    def _keep(self, finding: Finding) -> None:
+        """Write a finding as an experiment, and the record."""
+        schedule, request, record = Schedule.of(finding.shrunk), self._request, self._record
+        judged, hits = finding.judged, finding.hits
+        if finding.shrunk_judged:
+            judged, hits = finding.shrunk_judged, finding.shrunk_hits
+        settings = {name: v for name, v in request.settings.items() if name != "confirm"}
+        found_by = f"brownout explore {request.cluster} --seed {request.seed}"
+        experiment = experiment_of(
+            schedule,
+            cluster=request.cluster,
+            limits={**LIMITS, **OF_ORACLE.get(finding.oracle, {})},
+            title=f"{_sentence(ORACLES[finding.oracle])}: {len(schedule.steps)} faults in a row",
+            description=(
+                f"{_sentence(schedule.words)}. Found by `{found_by}` as schedule {finding.number} "
+                f"on {record.server}: {finding.words}. It did so in {hits} of {judged} more runs."
+            ),
+            settings={"milestone_limit_s": MILESTONE_LIMIT_S, **settings},
+        )
+        folder = record.path / "findings"
+        private_directory(folder)
+        name = f"{record.database}-{finding.oracle.replace('_', '-')}-{finding.number}.json"
+        replace_file(folder / name, compact(experiment))
+        finding.experiment = record.where(folder / name)
+        record.save()
+
+    # -- the cluster --------------------------------------------------------------------------
+
+    def _bring_up(self) -> Cluster:
+        declared, record = self._declared, self._record
+        if declared.lab is not None and condition(declared.name) not in ("up", "degraded"):
+            record.up = declared.name  # before it is there: a resumed exploration takes it down
+            record.save()
+        try:
+            cluster, _ = lab.ensure(declared, progress=self._say)
+        except (ClusterError, Unsupported) as error:
+            raise Inconclusive(f"the cluster does not come up: {error}") from error
+        return cluster if cluster.nodes else inventory.load(self._request.cluster)
+
+    def _mend(self, why: str) -> None:
+        """Heal what a run left broken; what is not a lab's is left to its owners."""
+        if self._declared.lab is None:
+            raise UndoFailed(f"the cluster is still broken: {why}", "`brownout heal` it")
+        self._say(f"still broken: {why}; the lab is made anew")
+        self._make_anew()
+
+    def _await_whole(self) -> None:
+        """Wait until the cluster is whole; a lab that does not get so is made anew."""
+        try:
+            repair.await_whole(self._request.cluster, WHOLE_WITHIN_S, self._say)
+        except UndoFailed as error:
+            if self._declared.lab is None:
+                raise
+            self._say(f"{error.message}; the lab is made anew")
+            self._make_anew()
+
+    def _make_anew(self) -> None:
+        repair.put_back(self._declared.name, "the lab is made anew", LEFTOVERS_WITHIN_S, self._say)
+        lab.down(self._declared, progress=self._say)
+        self._bring_up()
+
+    def _take_down(self) -> None:
+        if self._record.up:
+            repair.take_down(self._record.up, self._say)
+            self._record.up = ""
+            self._record.save()
+
+
+def _faults_of(schedule: Schedule) -> list[tuple[str, str, str]]:
+    """Return what makes two schedules the same finding: faults, roles and moments in order."""
+    return [(step.fault, step.node, step.when) for step in schedule.steps]
+
+
+def _contains(schedule: Schedule, shortest: Schedule) -> bool:
+    """Whether a schedule has the faults and roles of the shortest, in their order."""
+    steps = iter((step.fault, step.node) for step in schedule.steps)
+    return all((step.fault, step.node) in steps for step in shortest.steps)
+
+
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:]

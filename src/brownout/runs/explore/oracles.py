@@ -1,0 +1,63 @@
+"""What breaks the promise, not counting times: only what cannot be noise. Pure.
+
+CockroachDB switched its random perturbations off since limits on latency could not be triaged
+(cockroach 133450 and 142148). So no time is judged here.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from brownout.measure.impact import Impact
+from brownout.session.experiment_process import Outcome
+
+__all__ = ["LIMITS", "MILESTONE_LIMIT_S", "OF_ORACLE", "ORACLES", "Violation", "violations"]
+
+#: What each oracle finds, for people.
+ORACLES: Mapping[str, str] = {
+    "lost_writes": "acknowledged writes are lost",
+    "diverged_copies": "keys have copies that differ after everything was put back",
+    "garbled_answers": "answers failed their checksum",
+    "never_redundant": "the cluster is not redundant again",
+    "never_served": "the load is not served again",
+    "undo_failed": "something could not be put back",
+}
+#: Limits of an experiment that was explored; none of them is a time.
+LIMITS: Mapping[str, float] = {"lost_writes": 0, "diverged_copies": 0}
+#: What an explored run waits for a milestone.
+MILESTONE_LIMIT_S = 90
+#: What the experiment of a finding is limited by besides, so that it fails on what was found.
+OF_ORACLE: Mapping[str, Mapping[str, float]] = {
+    "never_redundant": {"redundancy_time": MILESTONE_LIMIT_S},
+    "never_served": {"client_recovered_time": MILESTONE_LIMIT_S},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """An oracle, by its name in `ORACLES`, and what it saw, in words with the figure."""
+
+    oracle: str
+    words: str
+
+
+def violations(outcome: Outcome) -> list[Violation]:
+    """Return what a run broke of the promise; a run that was ended early says nothing of waits."""
+    broken = list(_of_run(outcome.impact)) if outcome.impact is not None else []
+    if outcome.unmended:
+        broken.append(Violation("undo_failed", outcome.unmended))
+    return broken
+
+
+def _of_run(impact: Impact) -> Iterator[Violation]:
+    for measure in LIMITS:
+        if count := impact.value(measure):
+            yield Violation(measure, f"{count:,.0f} {ORACLES[measure]}")
+    if garbled := impact.ledger.garbled_answers:
+        yield Violation("garbled_answers", f"{garbled:,} {ORACLES['garbled_answers']}")
+    if impact.was_aborted or not impact.effective_faults:
+        return
+    last = impact.effective_faults[-1]
+    if last.missed("redundant"):
+        yield Violation("never_redundant", ORACLES["never_redundant"])
+    if last.never("client_recovered_time"):
+        yield Violation("never_served", ORACLES["never_served"])

@@ -1,0 +1,204 @@
+"""What was explored so far: `explorations/<utc time>-<cluster>` in the runs' folder.
+
+explore.json          the record, written anew after every run
+experiments/          the experiment of every schedule that was run
+findings/             each finding as an experiment: the shortest schedule that breaks the promise
+explore.html, .md     the page
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from brownout.base.errors import RunDirectoryError
+from brownout.base.files import private_directory
+from brownout.base.redact import redact
+from brownout.run.directory import make_new, runs_root
+from brownout.run.metadata import read_json, write_json
+from brownout.runs.explore.coverage import tried_cells
+from brownout.runs.explore.draw import Cell, Space
+from brownout.runs.explore.schedule import Schedule
+
+__all__ = ["SEARCH", "Finding", "Record", "Request", "Try", "last", "new", "open_record"]
+
+EXPLORATIONS = "explorations"
+#: Why a schedule was run: as drawn, to learn how often it breaks the promise, or to be shortened.
+SEARCH, REPEAT, SHRINK = "search", "repeat", "shrink"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What was asked for: nothing else may differ where an exploration is continued.
+
+    Of `shares` explorations of one seed beside each other, this one takes every schedule whose
+    number leaves the remainder `share`.
+    """
+
+    cluster: str
+    seed: int
+    repeats: int = 5
+    only: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    longest_s: float = 60.0
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    share: int = 0
+    shares: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Try:
+    """One run that is over.
+
+    `number` is that of the schedule that was drawn, `moments` as in `coverage.happened`, `broken`
+    what each oracle saw. `run` is its directory from the record's; empty if none was opened.
+    """
+
+    number: int
+    purpose: str
+    schedule: tuple[Mapping[str, Any], ...]
+    attempt: int
+    verdict: str
+    run: str
+    took_s: float
+    moments: tuple[str, ...] = ()
+    broken: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def cells(self) -> list[Cell]:
+        """What of the coverage it tried."""
+        return tried_cells(Schedule.of(self.schedule), self.moments) if self.moments else []
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether it says something: every step took effect, or an oracle was violated."""
+        return bool(self.broken) or (bool(self.moments) and all(self.moments))
+
+
+@dataclass(slots=True)
+class Finding:
+    """A schedule that broke the promise.
+
+    `hits` of `judged` runs of it broke it again, and `shrunk_hits` of `shrunk_judged` of the
+    shortest, `shrunk`. `variants` are schedules of as few steps that broke it too, on the way to
+    that or found later, and `seen_again` the numbers of later schedules that contain one of them.
+    `open` says why it is not shrunk to the end. `experiment` is its file from the record's.
+    """
+
+    number: int
+    oracle: str
+    words: str
+    schedule: list[dict[str, Any]]
+    shrunk: list[dict[str, Any]]
+    run: str = ""
+    hits: int = 0
+    judged: int = 0
+    shrunk_hits: int = 0
+    shrunk_judged: int = 0
+    variants: list[list[dict[str, Any]]] = field(default_factory=list)
+    seen_again: list[int] = field(default_factory=list)
+    open: str = ""
+    experiment: str = ""
+
+
+@dataclass(slots=True)
+class Record:
+    """An exploration in the making; `up` is a lab that it has up, `server` what was explored."""
+
+    path: Path
+    request: Request
+    began: str
+    budget_s: float = 0.0
+    ended: str = ""
+    up: str = ""
+    server: str = ""
+    database: str = ""
+    space: dict[str, Any] = field(default_factory=dict)
+    tries: list[Try] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+
+    def save(self) -> None:
+        """Write it, whole or not at all."""
+        write_json(self.path / "explore.json", self.document())
+
+    def document(self) -> dict[str, Any]:
+        """Return it as JSON data, without secrets."""
+        data = {"schema_version": 1, **asdict(self)}
+        del data["path"]
+        return dict(redact(data))
+
+    @property
+    def spent_s(self) -> float:
+        """The seconds that its runs took."""
+        return sum(each.took_s for each in self.tries)
+
+    @property
+    def searched(self) -> list[Try]:
+        """The runs of schedules as they were drawn."""
+        return [each for each in self.tries if each.purpose == SEARCH]
+
+    def of(self, number: int, purpose: str, schedule: Schedule) -> list[Try]:
+        """Return the runs of a schedule for one purpose, in order."""
+        document = tuple(schedule.document())
+        return [
+            each for each in self.tries
+            if (each.number, each.purpose) == (number, purpose) and each.schedule == document
+        ]  # fmt: skip
+
+    def where(self, path: Path) -> str:
+        """Return a path as it is kept: from the record's."""
+        return os.path.relpath(path.resolve(), self.path.resolve())
+
+    @property
+    def cells(self) -> Iterator[Cell]:
+        """Everything of the coverage that was tried."""
+        return (cell for each in self.tries for cell in each.cells)
+
+
+def new(request: Request, budget_s: float) -> Record:
+    """Make the directory of a new exploration."""
+    now = datetime.now(UTC)
+    root = runs_root() / EXPLORATIONS
+    try:
+        private_directory(root)
+        path = make_new(root, f"{now:%Y%m%dT%H%M%SZ}-{Path(request.cluster).stem}").absolute()
+    except OSError as error:
+        raise RunDirectoryError(
+            f"{root}: no exploration can be kept there: {error.strerror}",
+            "set BROWNOUT_RUNS to a directory that can be written",
+        ) from error
+    record = Record(path, request, now.isoformat(), budget_s)
+    record.save()
+    return record
+
+
+def open_record(path: Path) -> Record:
+    """Read an exploration; `RunDirectoryError` if there is none."""
+    data = read_json(path / "explore.json")
+    try:
+        del data["schema_version"]
+        request = data.pop("request")
+        asked = Request(**{**request, "only": tuple(request["only"]),
+                           "without": tuple(request["without"])})  # fmt: skip
+        tries = [
+            Try(**{**each, "schedule": tuple(each["schedule"]), "moments": tuple(each["moments"])})
+            for each in data.pop("tries")
+        ]
+        findings = [Finding(**each) for each in data.pop("findings")]
+        return Record(path.absolute(), asked, tries=tries, findings=findings, **data)
+    except (KeyError, TypeError, ValueError) as error:
+        raise RunDirectoryError(f"{path}: is not the record of an exploration: {error}") from error
+
+
+def last(cluster: str) -> Path | None:
+    """Return the directory of the last exploration of a cluster; None where there is none."""
+    records = sorted((runs_root() / EXPLORATIONS).glob("*/explore.json"))
+    named = [p.parent for p in records if read_json(p)["request"]["cluster"] == cluster]
+    return named[-1] if named else None
+
+
+def space_document(space: Space) -> dict[str, Any]:
+    """Return what may be drawn as JSON data."""
+    return dict(asdict(space))

@@ -1,0 +1,274 @@
+"""Exploring a world whose truth is known, and a real cluster."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Self
+
+import pytest
+from tests.cli.conftest import Brownout
+from tests.impacts import made
+from tests.wording import mentions
+
+from brownout.base.errors import Inconclusive
+from brownout.infra import lab
+from brownout.inventory.model import Cluster
+from brownout.measure.impact import Impact
+from brownout.runs import repair
+from brownout.runs.explore import conduct as conducting
+from brownout.runs.explore.conduct import conduct
+from brownout.runs.explore.draw import Space
+from brownout.runs.explore.page import headline, write
+from brownout.runs.explore.record import Record, Request, last, new, open_record
+from brownout.runs.explore.schedule import Schedule
+from brownout.session.experiment_checks import problems, read_experiment
+from brownout.session.experiment_process import Outcome
+
+LAB = "lab-mongodb"
+FAULTS: dict[str, dict[str, Any]] = {"kill_node": {}, "pause_node": {}, "stop_node": {}}
+SPACE = Space(FAULTS, ("primary", "secondary"))
+
+World = Callable[[list[tuple[str, str]]], bool]
+
+
+def loses_after_kill_and_pause(breaks: list[tuple[str, str]]) -> bool:
+    """It takes a kill of the primary and any later pause, whatever else happens."""
+    kills = [n for n, each in enumerate(breaks) if each == ("kill_node", "primary")]
+    return any(fault == "pause_node" for n in kills for fault, _ in breaks[n + 1 :])
+
+
+class Process:
+    """Stands for `chaos run`: a run in the world, which loses writes as its truth says."""
+
+    def __init__(self, world: World, ends: Iterator[str]) -> None:
+        self._world, self._ends = world, ends
+        self.judged: list[Path] = []
+
+    def __call__(self, experiment: Path, variables: Sequence[str], **_: Any) -> Self:
+        self.judged.append(experiment)
+        return self
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def outcome(self) -> Outcome:
+        end = next(self._ends, "")
+        if end == "killed":
+            raise KeyboardInterrupt
+        if end == "not begun":
+            return Outcome(None, None, None)
+        document = json.loads(self.judged[-1].read_text(encoding="utf-8"))
+        impact = _impact(document, self._world)
+        unmended = "n1 is still frozen" if end == "not put back" else None
+        return Outcome(Path("runs") / f"run-{len(self.judged)}", impact, unmended)
+
+
+def _impact(experiment: dict[str, Any], world: World) -> Impact:
+    """All faults took effect, and what the world says became of acknowledged writes."""
+    first = experiment["configuration"]["target"]
+    breaks = []
+    for activity in experiment["method"]:
+        fault = activity["provider"]["func"]
+        if fault in FAULTS:
+            node = activity["provider"]["arguments"]["node"]
+            breaks.append((fault, first if node == "target" else node))
+    events = [
+        {"type": "break", "name": fault, "node": "n1", "requested": 20.0 + n, "effective": 20.0 + n}
+        for n, (fault, _) in enumerate(breaks)
+    ]
+    ledger = {"state": "lost", "lost": 3} if world(breaks) else {}
+    return made({"faults": [{"events": events}], "ledger": ledger})
+
+
+@pytest.fixture
+def explore(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Callable[..., tuple[Process, Callable[[Record], list[str]]]]:
+    """Explore a scripted world; `ends` are how its first processes end."""
+    monkeypatch.setenv("BROWNOUT_RUNS", str(tmp_path / "runs"))
+    clock = iter(range(0, 10_000_000, 40))
+
+    class Silent:
+        def close(self) -> None:
+            pass
+
+        def engine(self) -> str:
+            return "mongod 6.0.5"
+
+    def clusters(declared: Cluster, **_: Any) -> tuple[Cluster, bool]:
+        return declared.model_copy(update={"nodes": ("n1",)}), True
+
+    monkeypatch.setattr(lab, "ensure", clusters)
+    monkeypatch.setattr(conducting, "adapter_for", lambda _: Silent())
+    monkeypatch.setattr(conducting, "space_of", lambda *_: SPACE)
+    monkeypatch.setattr("brownout.runs.explore.conduct.time.monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr(repair, "await_whole", lambda *_: "")
+    monkeypatch.setattr(repair, "put_back", lambda *_: None)
+    monkeypatch.setattr(repair, "take_down", lambda *_: None)
+    monkeypatch.setattr(lab, "down", lambda *_, **__: True)
+
+    def scripted(
+        world: World = loses_after_kill_and_pause, ends: Sequence[str] = ()
+    ) -> tuple[Process, Callable[[Record], list[str]]]:
+        process = Process(world, iter(ends))
+        monkeypatch.setattr(conducting, "ExperimentProcess", process)
+
+        def run(record: Record) -> list[str]:
+            words: list[str] = []
+            conduct(record, words.append)
+            return words
+
+        return process, run
+
+    return scripted
+
+
+def test_the_sequence_that_breaks_the_promise_is_found_repeated_and_made_the_shortest(
+    explore: Any,
+) -> None:
+    _, run = explore()
+    record = new(Request(LAB, 5), 8000)
+    run(record)
+    finding = record.findings[0]
+    assert [(s["fault"], s["node"]) for s in finding.shrunk] == [
+        ("kill_node", "primary"), ("pause_node", "primary")
+    ]  # fmt: skip
+    assert all(step["lasts_s"] < 2 and step["gap_s"] == 0 for step in finding.shrunk)
+    assert finding.oracle == "lost_writes"
+    assert (finding.hits, finding.judged) == (finding.shrunk_hits, finding.shrunk_judged) == (5, 5)
+    assert not finding.open
+
+
+def test_it_is_written_as_an_experiment_that_anybody_can_run(explore: Any) -> None:
+    _, run = explore()
+    record = new(Request(LAB, 5), 8000)
+    run(record)
+    path = record.path / record.findings[0].experiment
+    experiment = read_experiment(path)
+    assert problems(experiment) == []
+    assert experiment["configuration"]["limits"]["lost_writes"] == 0
+    assert mentions(
+        experiment["description"], f"brownout explore {LAB} --seed 5", "5 of 5 more runs"
+    )
+
+
+def test_a_later_schedule_that_contains_the_shortest_is_not_another_finding(explore: Any) -> None:
+    _, run = explore()
+    record = new(Request(LAB, 5), 12_000)
+    run(record)
+    (finding,) = record.findings
+    assert len(finding.seen_again) > 5
+    broke = {each.number for each in record.searched if each.broken}
+    assert broke == {finding.number, *finding.seen_again}
+    investigated = {each.number for each in record.tries if each.purpose != "search"}
+    assert len(investigated) <= 2  # a pause of the primary, and of the secondary
+
+
+def test_a_world_that_keeps_its_promise_yields_nothing(explore: Any) -> None:
+    _, run = explore(lambda _: False)
+    record = new(Request(LAB, 5), 4000)
+    words = run(record)
+    assert record.findings == []
+    assert len(record.searched) == len(record.tries) == 100
+    assert mentions(headline(record), "nothing broke the promise", "100 schedules")
+    assert any("budget" in each for each in words)
+
+
+def test_what_happened_once_and_not_again_stays_a_finding_and_says_so(explore: Any) -> None:
+    runs: list[object] = []
+
+    def once(breaks: list[tuple[str, str]]) -> bool:
+        runs.append(breaks)
+        return len(runs) == 1
+
+    _, run = explore(once)
+    record = new(Request(LAB, 5, repeats=3), 800)
+    run(record)
+    assert [(f.hits, f.judged, f.shrunk) for f in record.findings] == [
+        (0, 3, record.findings[0].schedule)
+    ]
+    assert record.findings[0].open
+
+
+@pytest.mark.parametrize("after", [1, 4, 7, 20])
+def test_an_interrupted_exploration_continues_as_if_it_had_not_been(
+    explore: Any, after: int
+) -> None:
+    def result(record: Record) -> list[Any]:
+        tries = [(t.number, t.purpose, t.schedule, t.attempt, t.broken) for t in record.tries]
+        return [tries, [asdict(f) | {"run": ""} for f in record.findings]]
+
+    _, run = explore()
+    whole = new(Request(LAB, 5), 4000)
+    run(whole)
+    _, run = explore(ends=[*[""] * after, "killed"])
+    cut = new(Request(LAB, 5), 4000)
+    with pytest.raises(KeyboardInterrupt):
+        run(cut)
+    where = last(LAB)
+    assert where is not None
+    again = open_record(where)
+    assert len(again.tries) == after
+    _, run = explore()
+    run(again)
+    assert result(again) == result(whole)
+
+
+def test_shares_of_one_seed_run_each_of_its_schedules_once(explore: Any) -> None:
+    numbers = []
+    for share in range(3):
+        _, run = explore(lambda _: False)
+        record = new(Request(LAB, 5, share=share, shares=3), 800)
+        run(record)
+        numbers += [each.number for each in record.tries]
+    assert sorted(numbers) == list(range(1, 61))
+
+
+def test_it_ends_where_runs_cannot_begin(explore: Any) -> None:
+    _, run = explore(ends=["not begun"] * 5)
+    record = new(Request(LAB, 5), 4000)
+    with pytest.raises(Inconclusive):
+        run(record)
+    assert len(record.tries) == 3
+
+
+def test_a_lab_that_could_not_be_put_back_is_made_anew_and_that_is_a_finding(explore: Any) -> None:
+    _, run = explore(lambda _: False, ends=["not put back"])
+    record = new(Request(LAB, 5, repeats=2), 800)
+    words = run(record)
+    assert record.findings[0].oracle == "undo_failed"
+    assert any("made anew" in each for each in words)
+    assert len(record.tries) > 1
+
+
+def test_the_page_shows_the_first_sighting_beside_the_shortest(explore: Any) -> None:
+    _, run = explore()
+    record = new(Request(LAB, 5), 8000)
+    run(record)
+    page = write(record).read_text(encoding="utf-8")
+    text = (record.path / "explore.md").read_text(encoding="utf-8")
+    shortest = Schedule.of(record.findings[0].shrunk)
+    for each in (page, text):
+        assert mentions(each, "5 of 5", shortest.steps[0].words, record.findings[0].experiment)
+
+
+def test_what_is_no_record_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "explore.json").write_text('{"schema_version": 1}', encoding="utf-8")
+    with pytest.raises(Exception, match="not the record of an exploration"):
+        open_record(tmp_path)
+
+
+def test_a_real_cluster_is_explored_and_put_back(brownout: Brownout) -> None:
+    answer = brownout(
+        "explore", "lab-redis", "--for", "1s", "--seed", "3", "--only", "kill_node,pause_node",
+        "--json",
+    )  # fmt: skip
+    (attempt,) = json.loads(answer.out)["tries"]
+    assert answer.code in (0, 1), answer.err
+    assert attempt["run"]
+    assert any(attempt["moments"]), attempt
+    assert "lab-redis" not in brownout("lab", "status").out

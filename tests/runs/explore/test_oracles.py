@@ -1,0 +1,57 @@
+"""What breaks the promise: absolute, and nothing that could be noise."""
+
+from typing import Any
+
+import pytest
+from tests.impacts import made
+
+from brownout.runs.explore.oracles import ORACLES, violations
+from brownout.session.experiment_process import Outcome
+
+CLEAN: dict[str, Any] = {"faults": [{}]}
+LOST = {"state": "lost", "lost": 12}
+NEVER_REDUNDANT = {"name": "redundant", "last_no": 50.0, "first_yes": None, "limit_s": 90.0}
+
+
+def broken(document: dict[str, Any], unmended: str | None = None) -> dict[str, str]:
+    outcome = Outcome(None, made(document), unmended)
+    return {each.oracle: each.words for each in violations(outcome)}
+
+
+def test_a_run_that_kept_everything_breaks_nothing_however_slow_it_was() -> None:
+    assert broken({"faults": [{"blackout": 55.0, "degraded_time": 60.0}]}) == {}
+
+
+@pytest.mark.parametrize(
+    ("oracle", "document"),
+    [
+        ("lost_writes", {**CLEAN, "ledger": LOST}),
+        ("garbled_answers", {**CLEAN, "ledger": {"garbled_answers": 3}}),
+        ("never_redundant", {"faults": [{"milestones": [NEVER_REDUNDANT]}]}),
+    ],
+)
+def test_each_of_them_is_seen_alone(oracle: str, document: dict[str, Any]) -> None:
+    assert list(broken(document)) == [oracle]
+
+
+def test_a_figure_is_in_the_words() -> None:
+    assert broken({**CLEAN, "ledger": LOST})["lost_writes"] == "12 acknowledged writes are lost"
+
+
+def test_a_loss_counts_though_the_run_is_inconclusive() -> None:
+    assert "lost_writes" in broken({**CLEAN, "verdict": "inconclusive", "ledger": LOST})
+
+
+def test_an_aborted_run_says_nothing_of_what_it_did_not_wait_for() -> None:
+    aborted = {"verdict": "aborted", "faults": [{"milestones": [NEVER_REDUNDANT]}]}
+    assert broken(aborted) == {}
+
+
+def test_an_undo_that_failed_is_one_also_where_no_run_was_opened() -> None:
+    assert broken(CLEAN, "n1 is still frozen") == {"undo_failed": "n1 is still frozen"}
+    assert [v.oracle for v in violations(Outcome(None, None, "broken"))] == ["undo_failed"]
+    assert violations(Outcome(None, None, None)) == []
+
+
+def test_each_has_words_for_people() -> None:
+    assert all(ORACLES.values())
