@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from tests.control_plane import ControlPlane
 
 CHART = ROOT / "infra" / "helm" / "brownout"
-ACTS = ("look", "stop", "wipe", "wipe-volumes", "load", "import")
+#: Files of our manifests that give no right of its own.
+NO_ACT = {"kustomization", "service-account"}
+ACTS = tuple(sorted({file.stem for file in (HERE / "rbac").glob("*.yaml")} - NO_ACT))
 Document = dict[str, Any]
 Render = Callable[..., list[Document]]
 
@@ -53,6 +55,11 @@ def render(tmp_path: Path) -> Render:
         return [each for each in yaml.safe_load_all(done.stdout) if each]
 
     return template
+
+
+def test_ci_builds_helm_so_that_these_tests_run_there() -> None:
+    words = (ROOT / ".ci" / "run").read_text().split()
+    assert "build/helm" in words[: words.index("test")]
 
 
 def kinds(documents: list[Document]) -> dict[str, Document]:
@@ -139,7 +146,7 @@ def test_runs_may_be_kept_in_an_object_store_or_on_a_claim_of_ones_own(render: R
     [
         ({"volume": {"enabled": False}}, ["volume.enabled", "BROWNOUT_STORE"]),
         ({"settings": {"shop.yaml": "database: etcd"}}, ["gameday.yaml", "--set-file"]),
-        ({"rights": {"acts": ["everything"]}}, ["rights.acts", "everything", "wipe-volumes"]),
+        ({"rights": {"acts": ["everything"]}}, ["rights.acts", "everything", *ACTS]),
     ],
 )
 def test_values_that_cannot_work_are_refused_in_words(
