@@ -464,7 +464,7 @@ def test_inconclusive_repeats_are_made_again_and_named_where_too_many(
         def test_it(resilience):
             with pytest.raises(RunInconclusive, match="(?s)0 of 2 .*generator_not_starved") as why:
                 resilience.repeat("starved.json", times=2, again=1)
-            assert str(why.value).count("<run ") == 2
+            assert str(why.value).count("<run ") == 3
     """)
     pytester.runpytest_inprocess().assert_outcomes(passed=1)
 

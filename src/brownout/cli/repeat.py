@@ -16,7 +16,7 @@ from brownout.cli.settings import Settings, variables
 if TYPE_CHECKING:
     from brownout.runs.repeats.repeat import Repeat
 
-__all__ = ["Again", "again_of", "code_of", "repeat", "say", "worst_code"]
+__all__ = ["Again", "code_of", "repeat", "say", "worst_code"]
 
 Again = Annotated[
     int | None,
@@ -27,10 +27,6 @@ Again = Annotated[
         "as many as --times by default.",
     ),
 ]
-
-
-#: What to do where too few could be judged.
-MORE = "the others are kept and named; remove their reason, or raise --again"
 
 
 def repeat(
@@ -54,7 +50,14 @@ def repeat(
     from brownout.base import catalog
     from brownout.runs.repeats import table
     from brownout.runs.repeats.draw import draws
-    from brownout.runs.repeats.repeat import check, finished, judged, not_judged, run_all
+    from brownout.runs.repeats.repeat import (
+        again_of,
+        check,
+        finished,
+        not_judged,
+        run_all,
+        too_few,
+    )
     from brownout.session.experiment_checks import read_experiment
 
     path = catalog.find_experiment(experiment)
@@ -74,19 +77,14 @@ def repeat(
         typer.echo(json.dumps(_as_document(path, own, n, done, runs.spreads()), indent=2))
     else:
         typer.echo(table.render(runs, verdicts, not_judged(done)))
-    if not stopped and judged(done) < n:
-        say(f"brownout: {judged(done)} of {n} runs were judged after {len(done)}; {MORE}")
+    if not stopped and (shortfall := too_few(done, n)):
+        say(f"brownout: {shortfall}")
     raise typer.Exit(code_of(done, n))
 
 
 def say(words: str) -> None:
     """Report progress on stderr."""
     typer.echo(words, err=True)
-
-
-def again_of(given: int | None, times: int) -> int:
-    """Return how many further runs may replace inconclusive ones."""
-    return times if given is None else given
 
 
 def code_of(done: "list[Repeat]", wanted: int) -> int:

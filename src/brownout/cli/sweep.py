@@ -4,18 +4,15 @@ import json
 import secrets
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from brownout.base.errors import ConfigurationError
 from brownout.cli.arguments import Experiment, ExperimentCluster, Json, Seed
 from brownout.cli.output import by_format, output_option
-from brownout.cli.repeat import MORE, Again, again_of, code_of, say, worst_code
+from brownout.cli.repeat import Again, code_of, say, worst_code
 from brownout.cli.settings import Settings, variables
-
-if TYPE_CHECKING:
-    from brownout.runs.repeats.repeat import Repeat
 
 __all__ = ["sweep"]
 
@@ -38,7 +35,14 @@ def sweep(
     """
     from brownout.base import catalog
     from brownout.runs.repeats.draw import draws
-    from brownout.runs.repeats.repeat import check, finished, judged, not_judged, run_all
+    from brownout.runs.repeats.repeat import (
+        again_of,
+        check,
+        finished,
+        not_judged,
+        run_all,
+        too_few,
+    )
     from brownout.runs.repeats.sweep import point, render, svg
     from brownout.runs.run_set import never
     from brownout.session.experiment_checks import read_experiment
@@ -56,14 +60,14 @@ def sweep(
     }
     further = min(check(path, each, further) for each in planned.values())
     say(f"sweep {path.stem} over {variable} {', '.join(values)}, seed {own}")
-    done: list[Repeat] = []
+    open_runs: list[str] = []
     codes, points = [], []
     for value, repeats in planned.items():
         runs, stopped = run_all(path, repeats, n, further, say)
-        done += runs
+        open_runs += not_judged(runs)
         codes.append(code_of(runs, n))
-        if not stopped and judged(runs) < n:
-            say(f"brownout: {variable}={value}: {judged(runs)} of {n} runs were judged; {MORE}")
+        if not stopped and (shortfall := too_few(runs, n)):
+            say(f"brownout: {variable}={value}: {shortfall}")
         points.append(point(value, [each.outcome.verdict for each in runs], finished(runs)))
         if stopped:
             say(f"brownout: stopped at {variable}={value}: {stopped}")
@@ -74,8 +78,8 @@ def sweep(
              "points": [never(asdict(each)) for each in points]}, indent=2))  # fmt: skip
     else:
         typer.echo(render(variable, points))
-        for words in not_judged(done):
-            typer.echo(f"not counted: {words}")
+        for words in open_runs:
+            typer.echo(words)
     for _, file in outputs:
         _draw(file, svg(f"{path.stem}: {variable}", variable, points))
     raise typer.Exit(worst_code(codes))

@@ -11,7 +11,8 @@ from brownout.base.errors import Aborted, ConfigurationError, Refused, UndoFaile
 from brownout.runs.gate import baseline as baselines
 from brownout.runs.gate import fit, words
 from brownout.runs.gate.decision import Decision, decide
-from brownout.runs.repeats.draw import draws
+from brownout.runs.repeats.draw import Draw, draws
+from brownout.runs.repeats.repeat import Repeat, again_of, check, run_all, too_few
 from brownout.runs.run_set import FinishedRun, Runs
 from brownout.session.experiment_checks import read_experiment
 from brownout.session.experiment_process import ExperimentProcess, Outcome
@@ -65,7 +66,11 @@ class Resilience:
         given = [_variable(name, value) for name, value in variables.items()]
         if limits:
             given.append("limits=" + ",".join(f"{k}={v}" for k, v in limits.items()))
-        return self._once(catalog.find_experiment(experiment), cluster, given, own_limits)
+        path = catalog.find_experiment(experiment)
+        given += self._on(cluster)
+        if _is_of_brownout(path):
+            plan_of(str(path), given)  # raises with every mistake, before a process is made
+        return self._impact(path, _outcome(path, given), own_limits)
 
     def repeat(
         self,
@@ -82,29 +87,36 @@ class Resilience:
         """Run an experiment several times, as `brownout repeat` does, each another moment.
 
         Return `times` runs that passed or failed. Inconclusive ones are kept and made again, up to
-        `again` of them (`times` by default); `RunInconclusive` names them where that is too few.
+        `again` of them (`times` by default); `RunInconclusive` names them where that is too few. An
+        aborted run is the last: `Aborted` is raised unless it was the last one wanted.
         """
         path = catalog.find_experiment(experiment)
         document = read_experiment(path)
-        given = tuple(_variable(name, value) for name, value in variables.items())
-        further = times if again is None else again
+        given = [_variable(name, value) for name, value in variables.items()] + self._on(cluster)
+        further = again_of(again, times)
         own = seed or secrets.randbelow(999_999) + 1
+        planned = draws(document, times + further, own, phase_max_s, tuple(given))
+        if _is_of_brownout(path):
+            further = check(path, planned, further)
         impacts: list[Impact] = []
-        open_runs: list[RunInconclusive] = []
-        for draw in draws(document, times + further, own, phase_max_s, given):
-            if len(impacts) == times or len(open_runs) > further:
-                break
+        open_runs: list[str] = []
+
+        def run(path: Path, draw: Draw) -> Repeat:
+            outcome = _outcome(path, draw.variables)
             try:
-                impacts.append(self._once(path, cluster, list(draw.variables), own_limits))
+                impacts.append(self._impact(path, outcome, own_limits))
             except RunInconclusive as error:
-                open_runs.append(error)
-        if len(impacts) < times:
-            raise RunInconclusive(
-                f"{len(impacts)} of {times} runs of {path} were judged:\n"
-                + "\n".join(map(str, open_runs)),
-                "remove their reason, or raise `again`",
-            )
-        return impacts
+                open_runs.append(str(error))
+            return Repeat(draw, outcome)
+
+        done, stopped = run_all(path, planned, times, further, lambda line: None, run)
+        shortfall = too_few(done, times, "`again`")
+        if shortfall is None:
+            return impacts
+        if stopped:
+            last = done[-1].outcome.directory
+            raise Aborted(f"stopped after {len(done)} of {times} runs of {path}: {stopped}: {last}")
+        raise RunInconclusive("\n".join([f"{path}: {shortfall}", *open_runs]))
 
     def gate(self, impacts: Sequence[Impact]) -> Decision:
         """Hold repeats against the baseline of `--resilience-baseline` or the marker.
@@ -153,17 +165,17 @@ class Resilience:
         self._closed = True
         self.check()
 
-    def _once(self, path: Path, cluster: str | None, given: list[str], own_limits: bool) -> Impact:
+    def _on(self, cluster: str | None) -> list[str]:
+        """Return the variable that names the cluster, which is taken from other workers."""
         named = [cluster] if cluster else [*self._clusters]
         named = named or [name for name in [os.environ.get("BROWNOUT_CLUSTER")] if name]
         if self._holds is not None:
             taken = self._holds.take(named or [usual.CLUSTER])
             named = [taken] if named else []
-        variables = [*given, *(f"cluster={name}" for name in named[:1])]
-        if any(each.get("name") == "brownout" for each in _extensions(path)):
-            plan_of(str(path), variables)  # raises with every mistake, before a process is made
-        with ExperimentProcess(path, variables) as process:
-            outcome = process.outcome()
+        return [f"cluster={name}" for name in named[:1]]
+
+    def _impact(self, path: Path, outcome: Outcome, own_limits: bool) -> Impact:
+        """Return the impact of a run that was judged; note it if it failed by its own limits."""
         impact = self._judged(path, outcome)
         if impact.verdict == "fail" and own_limits:
             self._failed.append(impact)
@@ -197,10 +209,16 @@ class Resilience:
             self._note(f"resilience.{name}", "no data" if value is None else f"{value:g}")
 
 
-def _extensions(path: Path) -> Sequence[Mapping[str, Any]]:
-    return [
-        each for each in read_experiment(path).get("extensions") or () if isinstance(each, Mapping)
-    ]
+def _outcome(path: Path, variables: Sequence[str]) -> Outcome:
+    """Run an experiment to its end, in a process of its own."""
+    with ExperimentProcess(path, variables) as process:
+        return process.outcome()
+
+
+def _is_of_brownout(path: Path) -> bool:
+    """Whether an experiment has our extension, and so a plan and limits."""
+    extensions = read_experiment(path).get("extensions") or ()
+    return any(isinstance(each, Mapping) and each.get("name") == "brownout" for each in extensions)
 
 
 def _variable(name: str, value: Any) -> str:

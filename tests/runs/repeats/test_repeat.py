@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,14 @@ from brownout.cli.repeat import code_of
 from brownout.faults import open_runs
 from brownout.machine import procfs
 from brownout.runs.repeats.draw import Draw, draws
-from brownout.runs.repeats.repeat import Repeat, finished, judged, not_judged, run_all
+from brownout.runs.repeats.repeat import (
+    Repeat,
+    finished,
+    judged,
+    not_judged,
+    run_all,
+    too_few,
+)
 from brownout.session.experiment_process import Outcome
 
 
@@ -189,13 +197,29 @@ def test_an_inconclusive_run_is_kept_named_and_made_again() -> None:
     assert [each.outcome.verdict for each in done] == ["pass", "inconclusive", "fail", "pass"]
     assert [run.run_id for run in finished(done)] == ["run-1", "run-3", "run-4"]
     (words,) = not_judged(done)
-    assert mentions(words, Path("runs/run-2"), "inconclusive for a reason")
+    assert mentions(words, "not counted", Path("runs/run-2"), "inconclusive for a reason")
 
 
 def test_inconclusive_runs_are_made_again_only_so_often() -> None:
     done = carried_out(["inconclusive"] * 9, 3, 2)
     assert len(done) == 5
     assert code_of(done, 3) == 2
+
+
+def test_where_no_run_was_judged_all_of_them_are_counted() -> None:
+    done = carried_out(["inconclusive"] * 2, 2, 0)
+    assert len(finished(done)) == 2
+    assert [words.partition(":")[0] for words in not_judged(done)] == ["not judged"] * 2
+
+
+def test_what_to_do_for_more_judged_runs_depends_on_whether_a_limit_judges_them() -> None:
+    done = carried_out(["pass", "inconclusive"], 2, 0)
+    assert mentions(str(too_few(done, 2)), "1 of 2", "no limit judges these runs; set one")
+    limit = {"name": "blackout", "scope": "total", "limit": 5.0, "met": None, "detail": "open"}
+    outcome = replace(done[1].outcome, impact=made({"verdict": "inconclusive", "slos": [limit]}))
+    limited = [done[0], replace(done[1], outcome=outcome)]
+    assert mentions(str(too_few(limited, 2)), "1 of 2", "raise --again")
+    assert too_few(limited, 1) is None
 
 
 @pytest.mark.parametrize(

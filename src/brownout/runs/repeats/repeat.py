@@ -12,7 +12,17 @@ from brownout.runs.run_set import JUDGED, FinishedRun, Runs
 from brownout.session.experiment_process import ExperimentProcess, Outcome
 from brownout.session.plan_file import plan_of
 
-__all__ = ["Repeat", "check", "finished", "judged", "not_judged", "run_all", "run_once"]
+__all__ = [
+    "Repeat",
+    "again_of",
+    "check",
+    "finished",
+    "judged",
+    "not_judged",
+    "run_all",
+    "run_once",
+    "too_few",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +74,38 @@ def judged(repeats: Sequence[Repeat]) -> int:
 
 
 def not_judged(repeats: Sequence[Repeat]) -> list[str]:
-    """Name each run that could not be judged, with its first reason; all are kept."""
+    """Name each run that could not be judged, with its first reason; all are kept.
+
+    They are not counted among those that were judged; where none was judged, all are counted.
+    """
     runs = [repeat.run for repeat in repeats if repeat.outcome.verdict not in JUDGED]
+    head = "not counted" if judged(repeats) else "not judged"
     return [
-        f"{run.path} is {run.verdict}: {next(iter(run.impact.reasons), 'no reason is recorded')}"
+        f"{head}: {run.path} is {run.verdict}: "
+        f"{next(iter(run.impact.reasons), 'no reason is recorded')}"
         for run in runs
         if run is not None
     ]
+
+
+def too_few(repeats: Sequence[Repeat], wanted: int, option: str = "--again") -> str | None:
+    """Say that fewer than `wanted` runs were judged and what to do; None where enough were.
+
+    `option` is what sets how many further runs there may be.
+    """
+    count = judged(repeats)
+    if count >= wanted:
+        return None
+    runs = [run for repeat in repeats if (run := repeat.run) is not None]
+    advice = f"the others are kept and named; remove their reason, or raise {option}"
+    if runs and not any(run.limits for run in runs):
+        advice = "no limit judges these runs; set one"
+    return f"{count} of {wanted} runs were judged after {len(repeats)}; {advice}"
+
+
+def again_of(given: int | None, times: int) -> int:
+    """Return how many further runs may replace inconclusive ones."""
+    return times if given is None else given
 
 
 def check(experiment: Path, planned: Sequence[Draw], again: int) -> int:

@@ -26,7 +26,7 @@ def render(runs: Runs, verdicts: Sequence[str], not_judged: Sequence[str] = ()) 
     few = f"; an interval wants {LEAST} repeats" if measured < LEAST else ""
     stand_in = [STAND_IN] if runs.stand_in else []
     last = [f"{len(verdicts)} repeats: {counted(verdicts)}{few}", *_shares(runs), *stand_in]
-    last += [f"not counted: {words}" for words in not_judged]
+    last += not_judged
     return "\n".join([Grid("", columns(_HEADS), list(map(_row, spreads))).plain(), "", *last])
 
 
