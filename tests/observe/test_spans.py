@@ -161,9 +161,22 @@ def test_a_receiver_that_refuses_and_a_protocol_that_we_do_not_speak_are_said(
     receiver.status = 400
     with pytest.raises(ClusterError, match=naming(receiver.url)):
         sent(tmp_path / "a", outage_s=2.9)
-    monkeypatch.setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")
-    with pytest.raises(ConfigurationError, match=naming("'grpc'", "'http/protobuf'")):
-        sent(tmp_path / "b", outage_s=2.9)
+    for name in ("OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"):
+        monkeypatch.setenv(name, "grpc")
+        with pytest.raises(ConfigurationError, match=naming(f"{name}: found 'grpc'", "http/")):
+            sent(tmp_path / name, outage_s=2.9)
+
+
+def test_a_secret_in_the_address_of_the_receiver_is_not_said(
+    receiver: Receiver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    receiver.status = 400
+    address = receiver.url.replace("://", "://shop:hunter2@") + "/v1/traces?api-key=hunter2"
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", address)
+    with pytest.raises(ClusterError) as error:
+        sent(tmp_path, outage_s=2.9)
+    assert "/v1/traces" in str(error.value)
+    assert "hunter2" not in str(error.value)
 
 
 @pytest.mark.live

@@ -19,6 +19,7 @@ from typing import Any
 
 from brownout.base.errors import ClusterError, ConfigurationError
 from brownout.base.extras import how_to_install
+from brownout.base.redact import redact
 from brownout.measure.impact import NEVER, Fault, Impact
 from brownout.measure.measures import measures
 from brownout.run.directory import RunDirectory
@@ -38,7 +39,6 @@ _PHASES = {
     "method_ended": "hold",
     "load_stopped": "put back",
 }
-_LAST_PHASE = "put_back"
 
 Attributes = Mapping[str, str | int | float | bool]
 
@@ -102,11 +102,9 @@ def export(spans: Sequence[Span], origin: int) -> None:
     Raises `ConfigurationError` where the environment wants what cannot be done, `ClusterError`
     where the receiver did not take them.
     """
-    protocols = [value for name in _PROTOCOLS if (value := os.environ.get(name))]
-    if protocols and protocols[0] != _PROTOCOL:
-        raise ConfigurationError(
-            f"no spans: OTEL_EXPORTER_OTLP_PROTOCOL: found {protocols[0]!r}, wanted {_PROTOCOL!r}"
-        )
+    variable = next(filter(os.environ.get, _PROTOCOLS), "")
+    if variable and (protocol := os.environ[variable]) != _PROTOCOL:
+        raise ConfigurationError(f"no spans: {variable}: found {protocol!r}, wanted {_PROTOCOL!r}")
     try:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
         from opentelemetry.sdk.resources import Resource
@@ -152,8 +150,10 @@ def export(spans: Sequence[Span], origin: int) -> None:
         exporter.shutdown()  # type: ignore[no-untyped-call]
         provider.shutdown()
     if result is not SpanExportResult.SUCCESS:
-        where = next(value for name in reversed(_ENDPOINTS) if (value := os.environ.get(name)))
-        raise ClusterError(f"the receiver of traces at {where} did not take the run's spans")
+        endpoint = next(value for name in reversed(_ENDPOINTS) if (value := os.environ.get(name)))
+        raise ClusterError(
+            f"the receiver of traces at {redact(endpoint)} did not take the run's spans"
+        )
 
 
 def _names_its_service() -> bool:
