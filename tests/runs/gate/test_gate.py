@@ -283,6 +283,9 @@ def test_random_targets_that_met_other_roles_than_the_baselines_are_not_compared
     ("change", "wanted"),
     [
         (lambda data: data.pop("repeats"), "repeats"),
+        (lambda data: [data.clear(), data.update(a=1)], "pinned: found no"),
+        (lambda data: data.update(schema_version=1, repeats=5), "schema_version"),
+        (lambda data: data.update(repeats=5), "repeats"),
         (lambda data: data["measures"][0].update(critical=-1), "found -1, wanted at least 0"),
         (lambda data: data["measures"][0].update(measure="speed"), "not a measure"),
         (lambda data: data["measures"][0].update(allowed=9, critical=1), "critical is 1"),

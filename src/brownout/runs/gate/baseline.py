@@ -196,11 +196,12 @@ def read(path: Path) -> Baseline:
     return baseline
 
 
-def _refuse_older(path: Path, data: Any) -> None:
+def _refuse_older(path: Path, data: Mapping[str, Any]) -> None:
     """Raise for a baseline from before its subject held the target and the variables."""
-    if not isinstance(data, Mapping) or data.get("schema_version", 1) != 1:
+    repeats = data.get("repeats")
+    if data.get("schema_version") != 1 or not isinstance(repeats, list):
         return
-    runs = [each.get("run") for each in data.get("repeats") or () if isinstance(each, Mapping)]
+    runs = [each.get("run") for each in repeats if isinstance(each, Mapping)]
     raise ConfigurationError(
         f"{path}: was pinned by an older brownout and does not say which target and variables its "
         f"runs had, so a primary could be compared with a secondary: {', '.join(map(str, runs))}",
@@ -253,7 +254,7 @@ def _inconsistent(baseline: Baseline) -> list[str]:
             )
     names = [compared.measure for compared in baseline.measures]
     twice = sorted({name for name in names if names.count(name) > 1})
-    problems += [f"measures: {name}: is there twice" for name in twice]
+    problems += [f"measures: {name}: is defined twice" for name in twice]
     return problems
 
 
