@@ -32,7 +32,7 @@ SCALARS = (
     [
         ("a: [1,2\nb: 3", "f.yaml:2:2: not valid YAML"),
         ("a: b: c", "f.yaml:1:5: not valid YAML"),
-        ("a: 1\nb: 2\na: 3", "f.yaml:3:1: not valid YAML: setting 'a' is there twice"),
+        ("a: 1\nb: 2\na: 3", "f.yaml:3:1: not valid YAML: setting 'a' is defined twice"),
         ("", "f.yaml: found an empty file; wanted a mapping"),
         ("- 1", "f.yaml: found a list; wanted a mapping"),
         ("[1]: 2", "f.yaml:1:1: not valid YAML"),

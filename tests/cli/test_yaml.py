@@ -81,7 +81,7 @@ def test_a_game_day_has_it_as_a_step(brownout: Brownout, mine: Path) -> None:
     [
         ("e.yaml", "method: [", "e.yaml:1:10: not valid YAML"),
         ("e.json", "{", "e.json: not valid JSON"),
-        ("e.yaml", "a: 1\na: 2\n", "setting 'a' is there twice"),
+        ("e.yaml", "a: 1\na: 2\n", "setting 'a' is defined twice"),
         ("e.json", "[]", "found list, wanted a mapping"),
     ],
 )

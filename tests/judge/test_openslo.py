@@ -1,6 +1,11 @@
 """An OpenSLO file becomes limits, or says what of it cannot."""
 
+import contextlib
+import functools
+import math
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -112,6 +117,21 @@ def test_an_indicator_may_stand_beside_and_one_of_several_slos_may_be_chosen() -
         (threshold("recovery_time", 5, notes={"brownout/unit": "furlong"}),
          ["furlong", "recovery_time"]),
         (slo().replace("openslo/v1", "openslo/v1alpha"), ["apiVersion", "'openslo/v1alpha'"]),
+        (slo(objectives=[0.99, 0.999]), ["objectives[0]", "0.99", "objectives[1]", "mapping"]),
+        (slo(objectives=[{"target": 0.9, "targetPercent": 95}]), ["target", "targetPercent"]),
+        (slo(indicator={"spec": {}}), ["indicator", "ratioMetric"]),
+        (slo(indicator={"metadata": ["x"], "spec": {"ratioMetric": {}}}),
+         ["indicator.metadata", "['x']", "mapping"]),
+        (slo(indicator={"spec": {"ratioMetric": {}, "thresholdMetric": {}}}), ["both"]),
+        (slo(notes={"brownout/limit": float("nan")}), ["brownout/limit", "nan"]),
+        (slo(notes={"brownout/limit": "1_0"}), ["brownout/limit", "1_0"]),
+        (slo(notes={"brownout/limit": {"share": 1}}), ["brownout/limit", "text or a number"]),
+        (slo(notes={"brownout/budget-days": ".inf"}), ["brownout/budget-days"]),
+        (threshold("recovery_time", float("inf")), ["value", "inf"]),
+        (threshold("recovery_time", 10**400), ["value"]),
+        (slo().replace("name: orders-served\n", "name: [a]\n", 1), ["document 1", "name"]),
+        ("---\n".join([slo(), slo()]), ["SLO `orders-served` is defined twice"]),
+        ("a: 2024-99-99", ["s.yaml", "YAML"]),
         ("kind: SLO", ["document 1", "metadata"]),
         ("a: [1", ["s.yaml", "YAML"]),
         ("", ["s.yaml", "SLO"]),
@@ -121,6 +141,47 @@ def test_what_cannot_be_mapped_is_refused_with_where_it_stands(text: str, names:
     with pytest.raises(ConfigurationError) as error:
         parse(text, "s.yaml")
     assert mentions(str(error.value), "s.yaml", *names), error.value
+
+
+#: What may stand where something else should.
+ODD: tuple[Any, ...] = (
+    None, True, 0, -1, 0.5, float("nan"), float("inf"), 10**400, "", "x", "nan", "1_0",
+    [], [0.5], {}, {1: 2}, {"a": None},
+)  # fmt: skip
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Every place within a document."""
+    items: Iterable[tuple[Any, Any]] = ()
+    if isinstance(value, dict):
+        items = value.items()
+    elif isinstance(value, list):
+        items = enumerate(value)
+    for key, item in items:
+        yield (*path, key)
+        yield from places(item, (*path, key))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        slo(notes={"brownout/limit": "0.1", "brownout/budget-days": "30"}),
+        threshold("latency.during.p99_us", 250, notes={"brownout/unit": "ms"}, target=0.99),
+    ],
+    ids=["ratio", "threshold"],
+)
+def test_an_odd_value_anywhere_is_an_error_of_ours_or_changes_no_limit_to_nonsense(
+    text: str,
+) -> None:
+    for place in places(yaml.safe_load(text)):
+        for odd in ODD:
+            document = yaml.safe_load(text)
+            parent = functools.reduce(lambda here, key: here[key], place[:-1], document)
+            parent[place[-1]] = odd
+            with contextlib.suppress(ConfigurationError):
+                objectives = parse(yaml.safe_dump(document), "s.yaml")
+                numbers = [*objectives.limits.values(), objectives.days or 1.0]
+                assert all(map(math.isfinite, numbers)), (place, odd, objectives)
 
 
 def test_a_run_takes_its_limits_and_its_error_budget_from_the_file(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from brownout.base.errors import ConfigurationError
 __all__ = [
     "apply_overrides",
     "load_yaml",
+    "parse_documents",
     "parse_overrides",
     "parse_yaml",
     "read_document",
@@ -38,7 +39,7 @@ class _Once:
             key = (key_node.tag, str(key_node.value))
             if key in seen:
                 raise yaml.constructor.ConstructorError(
-                    None, None, f"setting {key[1]!r} is there twice", key_node.start_mark
+                    None, None, f"setting {key[1]!r} is defined twice", key_node.start_mark
                 )
             seen.add(key)
         mapping: dict[Any, Any] = super().construct_mapping(node, deep)  # type: ignore[misc]
@@ -66,8 +67,12 @@ def read_text(path: Path, what: str) -> str:
 
 def load_yaml(text: str) -> Any:
     """Return what YAML holds; raises only `yaml.YAMLError` for invalid YAML."""
+    return _bounded(text, yaml.load)
+
+
+def _bounded(text: str, load: Callable[[str, type[yaml.SafeLoader]], Any]) -> Any:
     try:
-        data = _quickly(text)
+        data = _quickly(text, load)
     except _LEAKED as error:
         raise yaml.YAMLError(f"a value that cannot be: {error}") from error
     waiting, seen = [data], 0
@@ -81,7 +86,7 @@ def load_yaml(text: str) -> Any:
     return data
 
 
-def _quickly(text: str) -> Any:
+def _quickly(text: str, load: Callable[[str, type[yaml.SafeLoader]], Any]) -> Any:
     """Read `text` by libyaml; PyYAML reads what might nest too deep, and explains what is wrong."""
     flat = (
         len(text) <= _LONGEST_TEXT
@@ -90,8 +95,8 @@ def _quickly(text: str) -> Any:
     )
     if flat:
         with suppress(yaml.YAMLError, *_LEAKED):
-            return yaml.load(text, _QuickLoader)
-    return yaml.load(text, _Loader)
+            return load(text, _QuickLoader)
+    return load(text, _Loader)
 
 
 def read_document(path: Path, what: str) -> Any:
@@ -101,7 +106,7 @@ def read_document(path: Path, what: str) -> Any:
     """
     text = read_text(path, what)
     if path.suffix != ".json":
-        return _yaml(text, str(path))
+        return _located(text, str(path), yaml.load)
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -110,16 +115,22 @@ def read_document(path: Path, what: str) -> Any:
 
 def parse_yaml(text: str, source: str) -> dict[str, Any]:
     """Parse `text` to a mapping; a syntax error names `source`, line and column."""
-    data = _yaml(text, source)
+    data = _located(text, source, yaml.load)
     if not isinstance(data, dict):
         kind = "an empty file" if data is None else f"a {type(data).__name__}"
         raise ConfigurationError(f"{source}: found {kind}; wanted a mapping of settings")
     return {str(key): value for key, value in data.items()}
 
 
-def _yaml(text: str, source: str) -> Any:
+def parse_documents(text: str, source: str) -> list[Any]:
+    """Return the documents of a YAML stream but the empty ones; a syntax error has its place."""
+    documents = _located(text, source, lambda text, loader: [*yaml.load_all(text, loader)])
+    return [each for each in documents if each is not None]
+
+
+def _located(text: str, source: str, load: Callable[[str, type[yaml.SafeLoader]], Any]) -> Any:
     try:
-        return load_yaml(text)
+        return _bounded(text, load)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         at = f":{mark.line + 1}:{mark.column + 1}" if mark else ""

@@ -9,16 +9,16 @@ What cannot be said in these terms is refused with its reason; nothing is guesse
 the annotations.
 """
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from brownout.base.errors import ConfigurationError
-from brownout.base.settings_file import read_text
+from brownout.base.numbers import plain_number
+from brownout.base.settings_file import parse_documents, read_text
 from brownout.measure.measures import AT_LEAST, Measure, find, split
 
 __all__ = ["Objectives", "parse", "read"]
@@ -53,12 +53,8 @@ def read(where: str) -> Objectives:
 
 def parse(text: str, source: str, name: str = "") -> Objectives:
     """Read SLOs from the documents of `text`; `source` is named in every problem."""
-    try:
-        documents = [each for each in yaml.safe_load_all(text) if each is not None]
-    except yaml.YAMLError as error:
-        raise ConfigurationError(f"{source}: is not YAML: {error}") from error
     problems: list[str] = []
-    slos, indicators = _sorted(documents, source, problems)
+    slos, indicators = _sorted(parse_documents(text, source), source, problems)
     if name and not problems and name not in slos:
         problems.append(f"{source}: has no SLO `{name}`; it has {', '.join(slos) or 'none'}")
     elif not slos and not problems:
@@ -87,10 +83,19 @@ def _sorted(
                 f"wanted {_API!r}"
             )
             continue
-        name = str(each["metadata"].get("name"))
-        own = kinds.get(str(each.get("kind")), {})
+        name, kind = each["metadata"].get("name"), each.get("kind")
+        texts = (("kind", kind, "a kind, as SLO"), ("metadata.name", name, "a name"))
+        unnamed = [
+            f"{source}: document {number}: {where}: found {value!r}, wanted {wanted}"
+            for where, value, wanted in texts
+            if not isinstance(value, str) or not value
+        ]
+        if unnamed:
+            problems += unnamed
+            continue
+        own = kinds.get(kind, {})
         if name in own:
-            problems.append(f"{source}: {each['kind']} `{name}` is there twice")
+            problems.append(f"{source}: {kind} `{name}` is defined twice")
         own[name] = each
     return kinds["SLO"], kinds["SLI"]
 
@@ -104,6 +109,12 @@ def _take(
         yield "has no `spec`"
         return
     indicator = spec.get("indicator")
+    if "indicatorRef" in spec and "indicator" in spec:
+        yield (
+            f"found an `indicator` and the indicatorRef {spec['indicatorRef']!r}, wanted one of "
+            "them"
+        )
+        return
     if "indicatorRef" in spec:
         indicator = indicators.get(str(spec["indicatorRef"]))
         if indicator is None:
@@ -114,32 +125,51 @@ def _take(
     if not isinstance(metric, Mapping) or not isinstance(goals, list) or not goals:
         yield "wanted an `indicator` with a `spec`, and `objectives`"
         return
-    if len(goals) > 1 and any("indicator" in g or "indicatorRef" in g for g in goals):
+    mappings = [goal for goal in goals if isinstance(goal, Mapping)]
+    if len(goals) > 1 and any("indicator" in g or "indicatorRef" in g for g in mappings):
         yield "objectives: a composite SLO cannot be mapped; give each indicator an SLO of its own"
         return
-    notes = _annotations(slo, indicator or {})
+    notes: dict[str, str] = {}
+    for where, each in (("", slo), ("indicator.", indicator or {})):
+        own, wrong = _annotations(each)
+        notes = {**own, **notes}  # those of the SLO count
+        if wrong:
+            yield from (f"{where}{why}" for why in wrong)
+            return
     yield from (f"annotation {key}: not known; wanted one of {', '.join(_ANNOTATIONS)}"
                 for key in notes if key not in _ANNOTATIONS)  # fmt: skip
     for number, goal in enumerate(goals):
         where = f"objectives[{number}]"
         if not isinstance(goal, Mapping):
             yield f"{where}: found {goal!r}, wanted a mapping"
+        elif "ratioMetric" in metric and "thresholdMetric" in metric:
+            yield "indicator: found both ratioMetric and thresholdMetric, wanted one of them"
+            return
         elif "ratioMetric" in metric:
             yield from (f"{where}: {why}" for why in _ratio(spec, goal, notes, into))
         elif "thresholdMetric" in metric:
             yield from (f"{where}: {why}" for why in _threshold(goal, notes, into))
         else:
-            yield f"indicator: found {', '.join(metric)}, wanted ratioMetric or thresholdMetric"
+            keys = ", ".join(map(str, metric)) or "nothing"
+            yield f"indicator: found {keys}, wanted ratioMetric or thresholdMetric"
             return
 
 
-def _annotations(*objects: Mapping[str, Any]) -> dict[str, str]:
-    """Return our annotations of an SLO and of its indicator; those of the SLO count."""
-    notes: dict[str, str] = {}
-    for each in objects:
-        own = (each.get("metadata") or {}).get("annotations") or {}
-        notes = {**{k: str(v) for k, v in own.items() if k.startswith("brownout/")}, **notes}
-    return notes
+def _annotations(of: Mapping[str, Any]) -> tuple[dict[str, str], list[str]]:
+    """Return our annotations of an SLO or of its indicator, and what is wrong with them."""
+    metadata = of.get("metadata") or {}
+    if not isinstance(metadata, Mapping):
+        return {}, [f"metadata: found {metadata!r}, wanted a mapping"]
+    annotations = metadata.get("annotations") or {}
+    if not isinstance(annotations, Mapping):
+        return {}, [f"metadata.annotations: found {annotations!r}, wanted a mapping"]
+    ours = {k: v for k, v in annotations.items() if str(k).startswith("brownout/")}
+    wrong = [
+        f"annotation {name}: found {value!r}, wanted a text or a number"
+        for name, value in ours.items()
+        if isinstance(value, bool) or not isinstance(value, str | int | float)
+    ]
+    return {name: str(value) for name, value in ours.items()}, wrong
 
 
 def _ratio(
@@ -148,7 +178,11 @@ def _ratio(
     """Map the ratio of good events: to the error budget, or to the availability of an episode."""
     target = _target(goal)
     if target is None:
-        yield "wanted a `target` above 0 and below 1, or a `targetPercent` below 100"
+        given = {name: goal[name] for name in ("target", "targetPercent") if name in goal}
+        yield (
+            f"found {given or 'neither'}, wanted a `target` above 0 and below 1, or a "
+            "`targetPercent` above 0 and below 100"
+        )
         return
     scope, measure = split(notes.get(_MEASURE, _BUDGET))
     if measure == "availability":
@@ -202,9 +236,9 @@ def _threshold(
     if measure is None:
         yield f"{_MEASURE}: {name!r} is not a measure; docs/measures.md lists them all"
         return
-    operator, value = goal.get("op"), goal.get("value")
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        yield f"value: found {value!r}, wanted a number"
+    operator, value = goal.get("op"), _number(goal.get("value"))
+    if value is None:
+        yield f"value: found {goal.get('value')!r}, wanted a number"
         return
     if _OPERATORS.get(str(operator)) != measure.direction:
         wanted = "gte" if measure.direction == AT_LEAST else "lte"
@@ -216,7 +250,11 @@ def _threshold(
     if isinstance(factor, str):
         yield factor
         return
-    yield from _add(into, name, round(value * factor, 9))
+    limit = round(value * factor, 9)
+    if not math.isfinite(limit):
+        yield f"value: found {value:g}, wanted a smaller number"
+        return
+    yield from _add(into, name, limit)
 
 
 def _percentile(name: str, goal: Mapping[str, Any]) -> Iterator[str]:
@@ -243,8 +281,10 @@ def _factor(measure: Measure, unit: str | None) -> float | str:
 
 
 def _target(goal: Mapping[str, Any]) -> float | None:
+    if "target" in goal and "targetPercent" in goal:
+        return None
     target = _number(goal.get("target"))
-    if target is None and (percent := _number(goal.get("targetPercent"))) is not None:
+    if (percent := _number(goal.get("targetPercent"))) is not None:
         target = round(percent / 100, 12)
     return target if target is not None and 0 < target < 1 else None
 
@@ -257,7 +297,7 @@ def _days(spec: Mapping[str, Any], notes: Mapping[str, str]) -> float | str:
     windows = spec.get("timeWindow")
     window = windows[0] if isinstance(windows, list) and len(windows) == 1 else windows
     text = str(window.get("duration")) if isinstance(window, Mapping) else str(window)
-    match = re.fullmatch(r"(\d+)([hdw])", text)
+    match = re.fullmatch(r"([0-9]{1,6})([hdw])", text)
     if match is None or not int(match[1]):
         return (
             f"timeWindow: found {text!r}, wanted one window of hours, days or weeks, as 30d; for "
@@ -267,12 +307,14 @@ def _days(spec: Mapping[str, Any], notes: Mapping[str, str]) -> float | str:
 
 
 def _number(value: Any) -> float | None:
-    if isinstance(value, bool):
+    """Return a finite number, or None for everything else."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
     try:
-        return float(value)
-    except (TypeError, ValueError):
+        number = float(plain_number(value) if isinstance(value, str) else value)
+    except (ValueError, OverflowError):
         return None
+    return number if math.isfinite(number) else None
 
 
 def _add(into: Objectives, name: str, limit: float) -> Iterator[str]:
