@@ -93,7 +93,7 @@ def _sorted(
         if unnamed:
             problems += unnamed
             continue
-        own = kinds.get(kind, {})
+        own = kinds.get(str(kind), {})
         if name in own:
             problems.append(f"{source}: {kind} `{name}` is defined twice")
         own[name] = each
