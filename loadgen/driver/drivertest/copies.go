@@ -10,8 +10,8 @@ import (
 )
 
 // CopiesAreRead loads a data set into a cluster in which `each` servers have a copy of every record,
-// and wants each of `servers` to tell its own. Then damage changes the copy of one server of the
-// plain record with this id, behind the back of the others, and that one alone is other.
+// and wants each of `servers` to return its own. Then damage changes the copy of one server of the
+// plain record with this id, behind the back of the others: only that copy must differ.
 func CopiesAreRead(t *testing.T, d driver.Driver, servers, each int, damage func(id string)) {
 	t.Helper()
 	data := DatasetOf(RunID)

@@ -22,9 +22,9 @@ _EXAMPLES = 20
 class Copies:
     """What comparing came to; all numbers are keys, records of the data set included.
 
-    `compared` are those of which two servers or more told their copy, `alone` those of which one
-    server has all there is, `unread` those of which a server did not tell (`error`). The copies of
-    `diverged` ones are not all alike. `examples` has some of these, with each server's copy.
+    Of `compared` ones two servers or more returned their copy, `alone` ones are stored on one
+    server only, and of `unread` ones a server did not answer (`error`). The copies of `diverged`
+    ones are not all alike. `examples` has some of these, with each server's copy.
     """
 
     servers: tuple[str, ...] = ()
@@ -41,29 +41,36 @@ class Copies:
         """The least and the most keys whose copies differ; None where none was compared."""
         if not self.compared and not self.diverged:
             return None
-        return self.diverged, self.diverged + self.unread
+        return self.diverged, max(self.diverged, min(self.keys, self.diverged + self.unread))
 
     @property
     def words(self) -> str:
         """`the copies of 25,000 keys on 3 servers are alike`."""
         servers = f"{len(self.servers)} server{'s' * (len(self.servers) != 1)}"
         if self.diverged:
-            words = f"the copies of {self.diverged:,} of {self.keys:,} keys on {servers} differ"
+            words = f"the copies of {self.diverged:,} of {_keys(self.keys)} on {servers} differ"
             words += "".join(f"; {_shown(each)}" for each in self.examples[:1])
         elif self.compared:
-            of = "" if self.compared == self.keys else f" of {self.keys:,}"
-            words = f"the copies of {self.compared:,}{of} keys on {servers} are alike"
+            of = "" if self.compared == self.keys else f"{self.compared:,} of "
+            words = f"the copies of {of}{_keys(self.keys)} on {servers} are alike"
         else:
             words = "no copies were compared"
-        alone = f"; {self.alone:,} keys have one copy only" if self.alone else ""
-        unread = f"; those of {self.unread:,} keys were not told ({self.error})"
-        return words + alone + (unread if self.unread else "")
+        if self.alone:
+            is_or_are = "is" if self.alone == 1 else "are"
+            words += f"; {_keys(self.alone)} {is_or_are} stored on one server only"
+        if self.unread:
+            words += f"; {_keys(self.unread)} could not be compared ({self.error})"
+        return words
+
+
+def _keys(count: int) -> str:
+    return f"{count:,} key{'s' * (count != 1)}"
 
 
 def _shown(example: Mapping[str, Any]) -> str:
-    """`k0000000007 on a:6379 missing, on b:6379 sequence 1 …`."""
-    copies = [f"on {server} {copy}" for server, copy in sorted(example["copies"].items())]
-    return f"{example['key']} is {', '.join(copies)}"
+    """`k0000000007: missing on a:6379; sequence 1 … on b:6379`."""
+    copies = [f"{copy} on {server}" for server, copy in sorted(example["copies"].items())]
+    return f"{example['key']}: {'; '.join(copies)}"
 
 
 def is_compared(line: Line) -> bool:
