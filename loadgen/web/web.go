@@ -58,11 +58,13 @@ func Wrap(d driver.Driver, s *spec.Spec) driver.Driver {
 }
 
 // clientFor returns a client that follows no redirect and asks no proxy. The lane's cap limits
-// its connections.
+// its connections, so it speaks HTTP/1.1 only: HTTP/2 would send all requests over one connection.
 func clientFor(endpoint *spec.Endpoint) *http.Client {
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
 	return &http.Client{
 		Transport: &http.Transport{
-			DisableCompression: true, DisableKeepAlives: !endpoint.KeepAlive,
+			Protocols: protocols, DisableCompression: true, DisableKeepAlives: !endpoint.KeepAlive,
 			MaxIdleConns: mostIdle, MaxIdleConnsPerHost: mostIdle, IdleConnTimeout: 90 * time.Second,
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },

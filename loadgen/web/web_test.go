@@ -2,11 +2,14 @@ package web
 
 import (
 	"context"
+	"encoding/pem"
 	"errors"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -99,6 +102,32 @@ func do(t *testing.T, d driver.Driver, kind driver.Kind, within time.Duration) d
 	ctx, cancel := context.WithTimeout(t.Context(), within)
 	defer cancel()
 	return d.Do(ctx, &driver.Op{Kind: kind, Stream: 1, Key: 7})
+}
+
+// A change of TLSClientConfig would disable HTTP/2 by itself, so the server's authority is trusted by
+// the environment, as users have it.
+func TestHTTPSIsAskedByTheProtocolThatTheSettingsName(t *testing.T) {
+	protocols := make(chan string, 1)
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		protocols <- r.Proto
+		_, _ = io.WriteString(w, "stored")
+	}))
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	authority := filepath.Join(t.TempDir(), "authority.pem")
+	block := &pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}
+	if err := os.WriteFile(authority, pem.EncodeToMemory(block), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("SSL_CERT_FILE", authority)
+	d := asking(t, server.URL, true, nil)
+	if got := do(t, d, driver.Read, time.Minute); got.Class != driver.OK {
+		t.Fatalf("%+v", got)
+	}
+	if got := <-protocols; got != "HTTP/1.1" {
+		t.Errorf("asked by %s, wanted HTTP/1.1", got)
+	}
 }
 
 func TestEveryEndOfARequest(t *testing.T) {
