@@ -14,10 +14,19 @@ from pymongo import MongoClient
 from pymongo.errors import PyMongoError
 from tests import chaos_runner as chaos
 
+from brownout.base.errors import ClusterError
 from brownout.cli.adoption import adopt
 from brownout.databases.adapter import adapter_for
+from brownout.faults.others.account import Seen
 from brownout.inventory.model import Cluster
-from brownout.session.external import ExternalSteps, external_steps, provided_by
+from brownout.run.events import EventLog
+from brownout.session.external import (
+    ExternalFaults,
+    ExternalSteps,
+    external_steps,
+    provided_by,
+)
+from brownout.session.milestones import Crossing
 
 KILL = {"type": "action", "name": "kill", "provider": {"type": "process", "path": "./kill.sh"}}
 START = {"type": "action", "name": "start", "provider": {"type": "process", "path": "./start.sh"}}
@@ -284,6 +293,27 @@ def test_a_proxy_that_chaostoolkit_toxiproxy_closes_is_measured_as_another_clien
     outage = fault["scopes"]["write"]["longest_blackout"]
     print(f"write outage {outage:.2f} s, of the other client {alone.longest_s:.2f} s")
     assert outage == pytest.approx(alone.longest_s, abs=1.0)
+
+
+def test_a_fault_of_another_tool_is_followed_only_once_it_was_seen_to_begin(
+    tmp_path: Path,
+) -> None:
+    external = ExternalFaults(
+        ExternalSteps(marks=True),
+        EventLog(tmp_path / "events.ndjson"),
+        to_t=lambda t: t,
+        before_break=lambda: None,
+        change=lambda: Crossing("changed"),
+    )
+
+    def never_began() -> Seen:
+        raise ClusterError("PodChaos shop/kill-one did not begin within 5 s")
+
+    with pytest.raises(ClusterError):
+        external.follow("break", "PodChaos shop/kill-one", "chaos-mesh", never_began)
+    assert not external.followed("PodChaos shop/kill-one")
+    external.follow("break", "PodChaos shop/kill-one", "chaos-mesh", lambda: Seen(1.0, 2.0))
+    assert external.followed("PodChaos shop/kill-one")
 
 
 class Alone:

@@ -41,7 +41,7 @@ class Copies:
         """The least and the most keys whose copies differ; None where none was compared."""
         if not self.compared and not self.diverged:
             return None
-        return self.diverged, max(self.diverged, min(self.keys, self.diverged + self.unread))
+        return self.diverged, min(self.keys, self.diverged + self.unread)
 
     @property
     def words(self) -> str:

@@ -231,7 +231,7 @@ class ExternalFaults:
         return {"name": name, "by": provider, "t": self._to_t(time.monotonic())}
 
     def followed(self, name: str) -> bool:
-        """Whether the begin of this fault of another tool was seen in this run."""
+        """Whether this fault of another tool was seen to begin in this run."""
         return name in self._followed
 
     def follow(
@@ -241,14 +241,14 @@ class ExternalFaults:
 
         `await_it` waits until it is so; what it raises is written, too.
         """
-        if kind == "break":
-            self._followed.add(name)
         entry, began = self._intend(kind, name, provider, "account"), time.monotonic()
         try:
             seen = await_it()
         except BrownoutError as error:
             self._over(kind, entry, began, str(error))
             raise
+        if kind == "break":
+            self._followed.add(name)
         evidence = {"by": provider, "seen": f"{name} says so", **seen.evidence}
         with self._lock:
             ends = [each.ended for each in self._breaks if each.ended is not None]
