@@ -142,12 +142,12 @@ func TestAnAnswerThatNamesNoSlotsIsAnError(t *testing.T) {
 		"beyond the end": []any{[]any{int64(0), int64(slots), node}},
 		"no address":     []any{[]any{int64(0), int64(1), []any{"", int64(1), "id"}}},
 	} {
-		if _, _, err := parseSlots(answer); err == nil {
+		if _, err := parseSlots(answer); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	shards, owners, err := parseSlots([]any{[]any{int64(5), int64(9), node}, []any{int64(0), int64(1), node}})
-	if err != nil || len(shards) != 1 || shards[0].lane != "slots 0-1" || owners[9].lane != "slots 0-1" || owners[2] != nil {
-		t.Errorf("got %+v, %v", shards, err)
+	got, err := parseSlots([]any{[]any{int64(5), int64(9), node}, []any{int64(0), int64(1), node}})
+	if err != nil || len(got.shards) != 1 || got.shards[0].lane != "slots 0-1" || got.owners[9].lane != "slots 0-1" || got.owners[2] != nil {
+		t.Errorf("got %+v, %v", got, err)
 	}
 }

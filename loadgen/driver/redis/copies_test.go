@@ -1,30 +1,62 @@
 package redis
 
 import (
+	"strings"
 	"testing"
 
 	"brownout/loadgen/driver"
 	"brownout/loadgen/driver/drivertest"
 )
 
-const clusterNodes = `9ca616dff1c3103852246c17420abe1b24901a23 127.0.0.1:28768@31034 slave 4c2ae0ef8033937405420254cd2572d8b16e866a 0 1795854144923 1 connected
-a78fdddde1183e66c2f7c0f74848b94426d50c2d 127.0.0.1:20970@26918 slave e4a9c9eb8bd347c4c30761217835390c5eb3baa0 0 1795854144923 2 connected
-e5a7b76156a117e388d3eb427ea92fde3827a2a6 127.0.0.1:30737@32706 master - 0 1795854144822 3 connected 10922-16383
-e4a9c9eb8bd347c4c30761217835390c5eb3baa0 127.0.0.1:21095@20559 master - 0 1795854144923 2 connected 5461-10921
-4c2ae0ef8033937405420254cd2572d8b16e866a 127.0.0.1:25870@30771 myself,master - 0 1795854144000 1 connected 0-5460
-124301f98d7aeeee3b9c15d51bb3d07ce34ecb44 127.0.0.1:23000@25897 slave e5a7b76156a117e388d3eb427ea92fde3827a2a6 0 1795854145024 3 connected
-`
+// slotsAnswer is CLUSTER SLOTS of two masters on IPv6, the first with two ranges and a replica.
+func slotsAnswer(replica any) any {
+	node := func(host any, port int64) []any { return []any{host, port, "id", []any{}} }
+	first := func(from, to int64) []any { return []any{from, to, node("fd00::1", 7000), replica} }
+	return []any{first(0, 99), []any{int64(100), int64(199), node("fd00::2", 7000)}, first(200, 299)}
+}
 
-func TestEveryServerHasTheSlotsOfItsMaster(t *testing.T) {
-	holders, err := parseNodes(clusterNodes)
-	if err != nil || len(holders) != 6 {
+func TestAReplicaHasTheSlotsOfItsMaster(t *testing.T) {
+	seen, err := parseSlots(slotsAnswer([]any{"fd00::3", int64(7000), "id"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	holders, err := seen.holders()
+	if err != nil || len(holders) != 3 {
 		t.Fatalf("%d holders, %v", len(holders), err)
+	}
+	master, replica := holders[0], holders[1]
+	if master.address != "[fd00::1]:7000" || replica.address != "[fd00::3]:7000" {
+		t.Errorf("addresses %s and %s", master.address, replica.address)
+	}
+	if *replica.has != *master.has || !replica.has[99] || replica.has[100] || !replica.has[299] {
+		t.Error("the replica has other slots than its master")
+	}
+}
+
+func TestAReplicaWithoutAnAddressFailsTheCopiesAndNotTheLanes(t *testing.T) {
+	for name, replica := range map[string]any{
+		"empty": []any{"", int64(7000), "id"}, "null": []any{nil, int64(7000), "id"}, "no list": "x",
+	} {
+		seen, err := parseSlots(slotsAnswer(replica))
+		if err != nil || len(seen.shards) != 2 || seen.owners[0].lane != "slots 0-99" {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if _, err := seen.holders(); err == nil || !strings.Contains(err.Error(), "replica") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 
 func TestEachMasterAndReplicaTellsItsOwnCopy(t *testing.T) {
 	c := ownCluster(t, 3, 3, driver.TLS{})
 	d := opened(t, c, nil)
+	drivertest.Until(t, "every replica is listed", func() bool {
+		copies, err := d.Copies(t.Context())
+		for _, one := range copies {
+			one.Close()
+		}
+		return err == nil && len(copies) == 6
+	})
 	drivertest.CopiesAreRead(t, d, 6, 2, func(id string) {
 		key := d.keys().Key(false, id)
 		alone := "redis.set_repl(redis.REPL_NONE) return redis.call('SET', KEYS[1], 'garbled')"

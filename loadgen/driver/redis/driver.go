@@ -97,16 +97,16 @@ func (d *Driver) tryService(ctx context.Context) error {
 		return err
 	}
 	defer c.Close()
-	shards, owners, err := c.lookAtSlots(ctx)
+	seen, err := c.lookAtSlots(ctx)
 	if err != nil {
 		return err
 	}
-	for slot, of := range owners {
+	for slot, of := range seen.owners {
 		if of == nil {
 			return fmt.Errorf("slot %d has no master", slot)
 		}
 	}
-	for _, of := range shards {
+	for _, of := range seen.shards {
 		node, known := c.client.Nodes()[of.master]
 		if !known {
 			return fmt.Errorf("the master %s cannot be connected to", of.master)
@@ -121,7 +121,7 @@ func (d *Driver) tryService(ctx context.Context) error {
 	if _, err := c.ReadMarker(ctx); err != nil {
 		return err
 	}
-	d.owners = owners
+	d.owners = seen.owners
 	return nil
 }
 

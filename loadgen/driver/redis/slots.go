@@ -3,7 +3,6 @@ package redis
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"slices"
@@ -30,60 +29,118 @@ type shard struct {
 	lane   string
 }
 
-// parseSlots reads the answer to CLUSTER SLOTS: for each range its first and last slot and its nodes,
-// the master first. It returns the shards, and which one has each slot.
-func parseSlots(answer any) (shards []shard, owners [slots]*shard, err error) {
-	type part struct {
-		first, last int64
-		master      string
+// topology is which servers have which slots.
+type topology struct {
+	shards []shard
+	owners [slots]*shard
+	ranges []slotRange
+}
+
+// slotRange is consecutive slots and the addresses of the servers that have them, the master first.
+// The address of a replica that does not know its own is empty.
+type slotRange struct {
+	first, last int64
+	servers     []string
+}
+
+// holder is a server with the slots of which it has copies; a replica's are its master's.
+type holder struct {
+	address string
+	has     *[slots]bool
+}
+
+// holders returns every server of every range.
+func (t *topology) holders() (holders []holder, err error) {
+	known := map[string]*[slots]bool{}
+	for _, r := range t.ranges {
+		for _, address := range r.servers {
+			if address == "" {
+				return nil, unaddressed("replica")
+			}
+			has := known[address]
+			if has == nil {
+				has = &[slots]bool{}
+				known[address] = has
+				holders = append(holders, holder{address, has})
+			}
+			for slot := r.first; slot <= r.last; slot++ {
+				has[slot] = true
+			}
+		}
 	}
+	return holders, nil
+}
+
+func unaddressed(role string) error {
+	return fmt.Errorf("a %s of the cluster does not know its own address; have it met by another node", role)
+}
+
+// parseSlots reads the answer to CLUSTER SLOTS: for each range its first and last slot and its nodes,
+// the master first.
+func parseSlots(answer any) (*topology, error) {
 	unreadable := fmt.Errorf("the answer to CLUSTER SLOTS is not understood: %.100v", answer)
 	ranges, is := answer.([]any)
 	if !is {
-		return nil, owners, unreadable
+		return nil, unreadable
 	}
-	var parts []part
+	t := &topology{}
 	for _, each := range ranges {
 		fields, _ := each.([]any)
 		if len(fields) < 3 {
-			return nil, owners, unreadable
+			return nil, unreadable
 		}
 		first, is1 := fields[0].(int64)
 		last, is2 := fields[1].(int64)
-		node, _ := fields[2].([]any)
-		if !is1 || !is2 || len(node) < 2 || first < 0 || last >= slots || first > last {
-			return nil, owners, unreadable
+		if !is1 || !is2 || first < 0 || last >= slots || first > last {
+			return nil, unreadable
 		}
-		host, _ := node[0].(string)
-		port, is := node[1].(int64)
-		if host == "" || !is {
-			return nil, owners, errors.New("a master of the cluster does not know its own address; have it met by another one")
+		r := slotRange{first: first, last: last}
+		for _, node := range fields[2:] {
+			r.servers = append(r.servers, addressOf(node))
 		}
-		parts = append(parts, part{first, last, net.JoinHostPort(host, strconv.FormatInt(port, 10))})
+		if r.servers[0] == "" {
+			return nil, unaddressed("master")
+		}
+		t.ranges = append(t.ranges, r)
 	}
-	slices.SortFunc(parts, func(a, b part) int { return cmp.Compare(a.first, b.first) })
+	slices.SortFunc(t.ranges, func(a, b slotRange) int { return cmp.Compare(a.first, b.first) })
 	known := map[string]*shard{}
-	for _, p := range parts {
-		of := known[p.master]
+	for _, r := range t.ranges {
+		master := r.servers[0]
+		of := known[master]
 		if of == nil {
-			of = &shard{p.master, fmt.Sprintf("slots %d-%d", p.first, p.last)}
-			known[p.master] = of
-			shards = append(shards, *of)
+			of = &shard{master, fmt.Sprintf("slots %d-%d", r.first, r.last)}
+			known[master] = of
+			t.shards = append(t.shards, *of)
 		}
-		for slot := p.first; slot <= p.last; slot++ {
-			owners[slot] = of
+		for slot := r.first; slot <= r.last; slot++ {
+			t.owners[slot] = of
 		}
 	}
-	return shards, owners, nil
+	return t, nil
+}
+
+// addressOf reads a node of a range, `[host, port, id, …]`; empty where it has no address.
+func addressOf(node any) string {
+	fields, _ := node.([]any)
+	if len(fields) < 2 {
+		return ""
+	}
+	host, _ := fields[0].(string)
+	port, is := fields[1].(int64)
+	if host == "" || !is {
+		return ""
+	}
+	return net.JoinHostPort(host, strconv.FormatInt(port, 10))
 }
 
 // lookAtSlots asks whichever node answers.
-func (c *control) lookAtSlots(ctx context.Context) ([]shard, [slots]*shard, error) {
+func (c *control) lookAtSlots(ctx context.Context) (*topology, error) {
 	ctx, cancel := context.WithTimeout(ctx, controlTimeout)
 	defer cancel()
 	answer, err := c.client.Do(ctx, c.client.B().ClusterSlots().Build()).ToAny()
 	if err != nil {
-		return nil, [slots]*shard{}, fmt.Errorf("asking for the slots: %w", err)
+		return nil, fmt.Errorf("asking for the slots: %w", err)
 	}
 	return parseSlots(answer)
 }

@@ -114,11 +114,11 @@ func (c *control) one(ctx context.Context, asked command) (answer any, err error
 
 // scan reports the keys with a prefix, some of them perhaps twice, until each says that it is enough.
 func (c *control) scan(ctx context.Context, prefix string, each func(keys []string) (enough bool, err error)) error {
-	shards, _, err := c.lookAtSlots(ctx)
+	seen, err := c.lookAtSlots(ctx)
 	if err != nil {
 		return err
 	}
-	for _, of := range shards {
+	for _, of := range seen.shards {
 		node, known := c.client.Nodes()[of.master]
 		if !known {
 			return fmt.Errorf("the master %s cannot be connected to", of.master)
