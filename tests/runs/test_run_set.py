@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,15 @@ def spreads(impacts: Sequence[Impact]) -> list[Spread]:
 def spread(measure: str, *values: Any) -> Spread:
     found = spreads([impact(**{measure: value}) for value in values])
     return next(one for one in found if one.measure == measure)
+
+
+def test_dates_are_of_the_runs_of_which_it_is_known_when_they_began() -> None:
+    days = [datetime(2026, 11, day, 23, tzinfo=UTC) for day in (25, 22)]
+    dated = [FinishedRun(Path("run"), impact(), day) for day in days]
+    undated = FinishedRun(Path("run"), impact())
+    assert Runs([*dated, undated]).dates == "2026-11-22 to 2026-11-25"
+    assert Runs([dated[0], undated]).dates == "2026-11-25"
+    assert Runs([undated]).dates == "unknown date"
 
 
 def test_median_and_worst_are_of_all_repeats() -> None:

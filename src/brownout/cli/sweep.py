@@ -30,8 +30,8 @@ def sweep(
 ) -> None:
     """Run EXPERIMENT with several values of one variable; show time against cost.
 
-    The runs of every value have the same seeds, so nothing else differs. Makes inconclusive runs
-    again, stops and exits like `repeat`.
+    Every value begins with the same seeds, so nothing else differs; a run that is made again takes
+    the next seed. Makes inconclusive runs again, stops and exits like `repeat`.
     """
     from brownout.base import catalog
     from brownout.runs.repeats.draw import draws

@@ -227,10 +227,12 @@ class Stream(Settings):
     play: Annotated[Play | None, Field(description="players of games, in place of a mix")] = None
     reader: Annotated[Reader | None, Field(description="who reads these, in place of a mix")] = None
     client: Annotated[
-        Client | None, Field(description="does its operations in place of the driver")
+        Client | None,
+        Field(description="a program that does its operations in place of the driver"),
     ] = None
     http: Annotated[
-        Endpoint | None, Field(description="of the application, asked in place of the database")
+        Endpoint | None,
+        Field(description="an HTTP endpoint of the application, called in place of the database"),
     ] = None
     rate: Annotated[
         float, Field(gt=0, le=MOST_PER_S, description="open loop: operations per second")

@@ -45,7 +45,7 @@ def subject_of(impact: Impact) -> dict[str, Any]:
 
 
 def records_variables(impact: Impact) -> bool:
-    """Whether a run wrote down its experiment's variables, as every one does by now."""
+    """Whether a run wrote down its experiment's variables, as every current version does."""
     return _VARIABLES in impact.experiment
 
 

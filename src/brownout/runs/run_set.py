@@ -68,6 +68,11 @@ class FinishedRun:
         return cls(directory.path, impact, began)
 
     @property
+    def is_dated(self) -> bool:
+        """Whether it is known when it began."""
+        return self.began != _UNKNOWN
+
+    @property
     def run_id(self) -> str:
         """The run's name."""
         return self.impact.run_id or self.path.name
@@ -209,6 +214,12 @@ class Runs(tuple[FinishedRun, ...]):
         if problems:
             raise ConfigurationError(problems)
         return cls(runs)
+
+    @property
+    def dates(self) -> str:
+        """`2026-11-22 to 2026-11-25`: the first and the last day on which one of them began."""
+        days = sorted({f"{run.began:%Y-%m-%d}" for run in self if run.is_dated})
+        return " to ".join(dict.fromkeys([days[0], days[-1]])) if days else "unknown date"
 
     @property
     def stand_in(self) -> bool:

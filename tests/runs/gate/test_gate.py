@@ -114,6 +114,7 @@ def test_limits_are_judged_without_a_baseline_too(
     assert failure is not None
     assert mentions(str(failure.get("message")), "0.5 s", "1 of 1")
     assert "total outage" in limit.findtext("system-out", "")
+    assert "total outage" not in str(failure.text)  # people would read it twice
 
 
 def test_runs_with_other_limits_are_refused_with_each_limit(

@@ -282,8 +282,7 @@ def _server(cell: Cell) -> str:
     if not cell.runs:
         return NONE
     servers = " and ".join(dict.fromkeys(run.server for run in cell.runs))
-    dates = sorted(f"{run.began:%Y-%m-%d}" for run in cell.runs)
-    return f"{servers}, {' to '.join(dict.fromkeys([dates[0], dates[-1]]))}"
+    return f"{servers}, {cell.runs.dates}"
 
 
 def _lossy(cell: Cell) -> str:

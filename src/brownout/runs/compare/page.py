@@ -148,7 +148,7 @@ def _every_run(systems: Sequence[System], place: Path) -> Grid:
             run.verdict,
             run.server,
             run.cluster,
-            f"{run.began:%Y-%m-%d %H:%M}",
+            f"{run.began:%Y-%m-%d %H:%M}" if run.is_dated else NONE,
             next((each.words for each in timeline(run.impact)), NONE),
         ]
         for system in systems
@@ -167,10 +167,8 @@ def _link(run: FinishedRun, place: Path) -> str:
 def _who(system: System) -> str:
     """`before: stone 6.0.5 on staging, 5 runs of 2026-11-22`."""
     runs, first = system.runs, system.runs[0]
-    dates = sorted({f"{run.began:%Y-%m-%d}" for run in runs})
-    when = " to ".join(dict.fromkeys([dates[0], dates[-1]]))
     count = f"{len(runs)} run{'s' * (len(runs) != 1)}"
-    return f"{_name(system)}: {first.server} on {first.cluster}, {count} of {when}."
+    return f"{_name(system)}: {first.server} on {first.cluster}, {count} of {runs.dates}."
 
 
 def _price(system: System) -> Mapping[str, Any]:
@@ -250,7 +248,7 @@ def render(
             *(Section(grid.caption, [grid]) for grid in others),
             Section("Runs", [_every_run(systems, place)]),
         ],
-        say=[*map(_who, systems), *(f"{_sentence(note)}" for note in notes)],
+        say=[*map(_who, systems), *map(_sentence, notes)],
         warnings=[f"Mixed: {warning}." for warning in warnings],
         stand_in=all(system.runs.stand_in for system in systems),
         deadline=_deadlines(systems),
