@@ -267,6 +267,9 @@ class _Exploration:
         record.save()
         if outcome.unmended:
             self._mend(outcome.unmended)
+        elif "never_redundant" in broken and self._declared.lab is not None:
+            self._say("the lab is made anew")
+            self._make_anew()
         self._not_begun = 0 if outcome.directory else self._not_begun + 1
         if self._not_begun == _MOST_NOT_BEGUN:
             raise Inconclusive(

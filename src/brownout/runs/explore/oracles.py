@@ -24,7 +24,7 @@ ORACLES: Mapping[str, str] = {
 #: Limits of an experiment that was explored; none of them is a time.
 LIMITS: Mapping[str, float] = {"lost_writes": 0, "diverged_copies": 0}
 #: What an explored run waits for a milestone.
-MILESTONE_LIMIT_S = 90
+MILESTONE_LIMIT_S = 60
 #: What the experiment of a finding is limited by besides, so that it fails on what was found.
 OF_ORACLE: Mapping[str, Mapping[str, float]] = {
     "never_redundant": {"redundancy_time": MILESTONE_LIMIT_S},
@@ -41,7 +41,7 @@ class Violation:
 
 
 def violations(outcome: Outcome) -> list[Violation]:
-    """Return what a run broke of the promise; a run that was ended early says nothing of waits."""
+    """Return what a run broke of the promise; one that was ended early broke no wait."""
     broken = list(_of_run(outcome.impact)) if outcome.impact is not None else []
     if outcome.unmended:
         broken.append(Violation("undo_failed", outcome.unmended))
