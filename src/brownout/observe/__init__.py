@@ -3,7 +3,7 @@
     session ──▶ Observation ──▶ Page (run's metrics + generator's) ──▶ Server /metrics, /board
                      │                                                    ▲ targets: file_sd
                      ├──▶ Pushgateway, once judged                        │
-                     ├──▶ OTLP: a trace, once judged (`spans`)                  │
+                     ├──▶ OTLP: a trace, once judged (`spans`)            │
                      └──▶ Grafana: an annotation an event          Prometheus (`brownout observe`)
                                                                           │
     probes ◀── windows ◀── source ◀───────────────────────────────────────┘
