@@ -88,7 +88,7 @@ def hosts(deeds: Sequence[Deed], cluster: Cluster) -> list[Guard]:
         if not registry.find(deed.name).on_host:
             continue
         nodes = _nodes(deed, cluster, cluster.nodes, cluster.nodes)
-        if not nodes and deed.nodes not in ("", SPARE, ADDED):  # a role: whoever has it by then
+        if not nodes and deed.nodes not in ("", SPARE, ADDED):  # a role: any node may have it then
             nodes = cluster.nodes
         for node in nodes:
             asked.setdefault((deed.act, node.name), (deed, node))
