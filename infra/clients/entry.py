@@ -3,8 +3,8 @@
     python3 entry.py python3 sqlalchemy_asyncpg.py
 
 It stands for a Service or a proxy whose health check asks each node for its role, with the figures
-of the configuration that Patroni has for HAProxy: every 3 s, and a node is left after 3 checks.
-Connections that are open stay where they are.
+of the configuration that Patroni has for HAProxy: every 3 s, and a node is dropped after 3 failed
+checks. Connections that are open stay where they are.
 """
 
 import asyncio
@@ -23,9 +23,13 @@ async def primary(nodes, login):
     """Return the node that takes writes, or None."""
     for host, port in nodes:
         with suppress(OSError, asyncpg.PostgresError, asyncio.TimeoutError):
-            connection = await asyncpg.connect(host=host, port=port, timeout=2, **login)
-            standby = await connection.fetchval("SELECT pg_is_in_recovery()")
-            await connection.close()
+            connection = await asyncpg.connect(
+                host=host, port=port, timeout=2, command_timeout=2, **login
+            )
+            try:
+                standby = await connection.fetchval("SELECT pg_is_in_recovery()")
+            finally:
+                connection.terminate()  # `close` would wait for a server that hangs
             if not standby:
                 return host, port
     return None
@@ -48,6 +52,9 @@ async def main():
     leads_to = await primary(nodes, login)
 
     async def forward(reader, writer):
+        if leads_to is None:
+            writer.close()
+            return
         try:
             there_reader, there_writer = await asyncio.open_connection(*leads_to)
         except OSError:

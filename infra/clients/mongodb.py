@@ -11,7 +11,7 @@ import sys
 from pymongo import AsyncMongoClient, errors
 
 #: What the server answers to a write that it did not begin.
-NOT_PRIMARY = (10107, 13435, 189)
+NOT_PRIMARY = (10107, 13435)
 #: What it answers to one that it may have done: interrupted, shutting down, write concern unknown.
 UNKNOWN = (11600, 11602, 91, 64, 50, 79, 262)
 
@@ -41,19 +41,22 @@ async def work(records, r):
 
 
 def ended(r, error):
-    """Say how an operation ended that raised `error`."""
+    """Say how an operation that raised `error` ended."""
     code = getattr(error, "code", None)
+    if isinstance(error, errors.NotPrimaryError) and isinstance(error.details, dict):
+        code = error.details.get("code")
     answer = {"end": "failed", "code": str(code or type(error).__name__)}
     if isinstance(error, errors.WaitQueueTimeoutError):
         return {**answer, "cause": "pool-exhausted"}
     if isinstance(error, errors.ServerSelectionTimeoutError):
         return {**answer, "cause": "no-node"}
-    if code in NOT_PRIMARY:
+    unacknowledged = isinstance(error, errors.WriteConcernError)  # done, and may be rolled back
+    if code in NOT_PRIMARY and not unacknowledged:
         return {**answer, "cause": "not-primary"}
     broken = isinstance(error, errors.ConnectionFailure) or not isinstance(
         error, errors.OperationFailure
     )
-    unknown = broken or code in UNKNOWN or isinstance(error, errors.WriteConcernError)
+    unknown = broken or code in UNKNOWN or unacknowledged
     return {**answer, "end": "in_doubt"} if unknown and r["do"] == "write" else answer
 
 
@@ -82,4 +85,5 @@ async def main():
             tasks.create_task(do(records, json.loads(line)))
 
 
-asyncio.run(main())
+if __name__ == "__main__":
+    asyncio.run(main())

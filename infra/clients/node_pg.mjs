@@ -38,6 +38,9 @@ async function open({ connection, options }) {
   say({ error: "no address leads to a server that takes writes" });
 }
 
+// Node's own errors have codes, too, such as EPIPE; only those of the server are SQLSTATEs.
+const sqlstateOf = (error) => (error instanceof pg.DatabaseError ? error.code : undefined);
+
 async function work(r) {
   const connection = await pool.connect();
   let broken;
@@ -53,7 +56,7 @@ async function work(r) {
     const { rows } = await connection.query(READ, [r.key]);
     return { end: r.do === "read" ? "ok" : "refused", value: rows[0]?.value ?? null };
   } catch (error) {
-    broken = error.code?.length === 5 ? undefined : error;
+    broken = sqlstateOf(error) ? undefined : error;
     throw error;
   } finally {
     connection.release(broken);
@@ -62,9 +65,9 @@ async function work(r) {
 
 function ended(r, error) {
   const code = error.code ?? error.message;
-  const sqlstate = /^[0-9A-Z]{5}$/.test(code) ? code : "57"; // without one the connection broke
-  const unknown = r.sent && r.do === "write" && /^(57|08)/.test(sqlstate);
-  const cause = code === "25006" ? { cause: "not-primary" } : {};
+  const sqlstate = sqlstateOf(error);
+  const unknown = r.sent && r.do === "write" && /^(57|08)/.test(sqlstate ?? "57"); // without one the connection broke
+  const cause = sqlstate === "25006" ? { cause: "not-primary" } : {};
   return { end: unknown ? "in_doubt" : "failed", code, ...cause };
 }
 

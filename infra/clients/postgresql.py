@@ -5,7 +5,6 @@ import json
 import sys
 from urllib.parse import urlsplit
 
-from psycopg import Error
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 TABLE = "brownout_client"
@@ -33,17 +32,25 @@ async def work(pool, r):
         return {"end": "ok" if r["do"] == "read" else "refused", "value": row[0] if row else None}
 
 
+def ended(r, error):
+    """Say how an operation that raised `error` ended."""
+    if isinstance(error, PoolTimeout):
+        return {"end": "failed", "cause": "pool-exhausted"}
+    code = getattr(error, "sqlstate", None)
+    # Without a code the connection broke, and what was sent may be done.
+    unknown = r.get("sent") and r["do"] == "write" and (code or "57")[:2] in ("57", "08")
+    answer = {"end": "in_doubt" if unknown else "failed", "code": code or type(error).__name__}
+    return {**answer, "cause": "not-primary"} if code == "25006" else answer
+
+
 async def do(pool, r):
     task = asyncio.create_task(work(pool, r))
     if not (await asyncio.wait({task}, timeout=r["deadline_ms"] / 1000))[0]:
         task.cancel()  # not awaited: psycopg would wait for the server that hangs
-        answer = {"end": "in_doubt" if r.get("sent") else "failed", "cause": "client-timeout-total"}
-    elif isinstance(error := task.exception(), Error) and not isinstance(error, PoolTimeout):
-        # Without a code the connection broke, and what was sent may be done.
-        end = "in_doubt" if (error.sqlstate or "57")[:2] in ("57", "08") else "failed"
-        answer = {"end": end, "code": error.sqlstate or type(error).__name__}
+        unknown = r.get("sent") and r["do"] == "write"
+        answer = {"end": "in_doubt" if unknown else "failed", "cause": "client-timeout-total"}
     else:
-        answer = {"end": "failed", "cause": "pool-exhausted"} if error else task.result()
+        answer = ended(r, error) if (error := task.exception()) else task.result()
     print(json.dumps({"id": r["id"], **answer}), flush=True)
 
 
@@ -61,4 +68,5 @@ async def main():
             tasks.create_task(do(pool, json.loads(line)))
 
 
-asyncio.run(main())
+if __name__ == "__main__":
+    asyncio.run(main())

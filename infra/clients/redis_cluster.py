@@ -44,7 +44,7 @@ async def work(cluster, r):
 
 
 def ended(r, error):
-    """Say how an operation ended that raised `error`."""
+    """Say how an operation that raised `error` ended."""
     answer = {"end": "failed", "code": type(error).__name__}
     if isinstance(error, MaxConnectionsError):
         return {**answer, "cause": "pool-exhausted"}

@@ -44,7 +44,7 @@ async def work(engine, r):
 
 
 def ended(r, error):
-    """Say how an operation ended that raised `error`."""
+    """Say how an operation that raised `error` ended."""
     if isinstance(error, exc.TimeoutError):
         return {"end": "failed", "cause": "pool-exhausted"}
     original = getattr(error, "orig", None) or error

@@ -55,7 +55,7 @@ SPOILT = {
     "the first answers only": (
         "    print(json.dumps(answer), flush=True)",
         "    if request.get('id', 0) < 100:\n        print(json.dumps(answer), flush=True)",
-        "many requests at once have an answer each",
+        "each of many simultaneous requests is answered",
     ),
     "another id": (
         '{"id": request["id"], **',
@@ -80,6 +80,17 @@ SPOILT = {
 }
 
 
+#: What is put before each answer of the reference client, and the words that name it.
+ODD = {
+    "a list as an id": ('{"id": []}', "an answer for id []"),
+    "an object as an id": ('{"id": {}}', "an answer for id {}"),
+    "true as an id": ('{"id": true, "end": "ok"}', "an answer for id True"),
+    "a text as an id": ('{"id": "1"}', "an answer for id 1"),
+    "bytes that are not UTF-8": ("\\xff\\xfe", "a line that is not JSON"),
+    "brackets without an end": ("[" * 5_000, "a line that is not JSON"),
+}
+
+
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing here waits for a database."""
@@ -96,6 +107,48 @@ def test_a_client_that_breaks_a_rule_is_told_which(what: str, tmp_path: Path) ->
     program = tmp_path / "client.py"
     program.write_text(text.replace(old, new))
     assert rule in broken([sys.executable, str(program)])
+
+
+@pytest.mark.usefixtures("hasty")
+@pytest.mark.parametrize("what", ODD)
+def test_an_odd_line_is_named_and_does_not_end_the_check(what: str, tmp_path: Path) -> None:
+    line, words = ODD[what]
+    text = (REFERENCE / "reference.py").read_text()
+    old = "    print(json.dumps(answer), flush=True)"
+    assert text.count(old) == 1
+    odd = (
+        "    if 'id' in answer:\n"
+        f"        sys.stdout.buffer.write(b'{line}\\n')\n"
+        "        sys.stdout.flush()\n"
+    )
+    program = tmp_path / "client.py"
+    program.write_text(text.replace(old, odd + old))
+    rules = broken([sys.executable, str(program)])
+    assert list(rules) == ["it says nothing else on stdout"]
+    assert words in rules["it says nothing else on stdout"]
+
+
+def test_the_processes_that_a_client_started_end_with_it(tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
+    command = ["sh", "-c", f'sleep 600 & echo $! > {pid}; echo \'{{"opened": "x"}}\'; wait']
+    with Conversation(command, CONNECTION, {}) as client:
+        assert client.opened() == ""
+    stat = Path(f"/proc/{int(pid.read_text())}/stat")
+    assert not stat.exists() or stat.read_text().split()[2] == "Z"
+
+
+@pytest.mark.usefixtures("hasty")
+@pytest.mark.parametrize(
+    ("code", "problem"), [("25006", ""), (189, ""), (["a"], "found"), ({}, "found")]
+)
+def test_a_code_is_a_text_or_a_number(code: object, problem: str, tmp_path: Path) -> None:
+    text = (REFERENCE / "reference.py").read_text()
+    old = "    print(json.dumps(answer), flush=True)"
+    program = tmp_path / "client.py"
+    program.write_text(text.replace(old, f"    answer['code'] = {code!r}\n{old}"))
+    rules = broken([sys.executable, str(program)])
+    assert bool(rules) == bool(problem)
+    assert all("a text or a number" in each for each in rules.values())
 
 
 HANGING = """

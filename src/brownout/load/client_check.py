@@ -1,8 +1,10 @@
 """Test a client of a stream against the rules of docs/client.md, before a load depends on it."""
 
 import json
+import os
 import queue
 import secrets
+import signal
 import subprocess
 import threading
 import time
@@ -41,8 +43,9 @@ class Conversation:
         self, command: Sequence[str], connection: Mapping[str, Any], options: Mapping[str, Any]
     ) -> None:
         self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
-        )
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=1,
+            encoding="utf-8", errors="replace", start_new_session=True,
+        )  # fmt: skip
         self._lines: queue.Queue[str | None] = queue.Queue()
         self._sent = 0
         self.strange: list[str] = []
@@ -57,8 +60,8 @@ class Conversation:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._process.poll() is None:
-            self._process.kill()
+        with suppress(ProcessLookupError):  # its whole group, which may outlive the client
+            os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
         self._reader.join()
         for pipe in (self._process.stdin, self._process.stdout):
@@ -95,7 +98,10 @@ class Conversation:
             answer = self._next(left)
             if answer is None:
                 break
-            if answer.get("id") in answers or not first <= _id_of(answer) <= self._sent:
+            if not isinstance(answer.get("code", ""), str | int | float | None):
+                code = json.dumps(answer["code"])[:80]
+                self.strange.append(f"the code {code}, wanted a text or a number")
+            if _id_of(answer) in answers or not first <= _id_of(answer) <= self._sent:
                 self.strange.append(f"an answer for id {answer.get('id')} that is not awaited")
                 continue
             answers[_id_of(answer)] = answer
@@ -129,7 +135,7 @@ class Conversation:
                 return None
             try:
                 answer = json.loads(line)
-            except ValueError:
+            except (ValueError, RecursionError):
                 self.strange.append(f"a line that is not JSON: {line.strip()[:80]}")
                 continue
             if isinstance(answer, Mapping):
@@ -165,8 +171,8 @@ def check(client: Conversation, end: bool = True) -> Iterator[Rule]:
     yield Rule("a write of another writer is refused", _is(stranger, "refused", _text(2)))
     plain = client.ask(**_write(key, 9))
     yield Rule("a write without a condition always takes effect", _is(plain, "ok", read=False))
-    yield Rule("many requests at once have an answer each", _together(client, key))
-    yield Rule("a short deadline has an answer, too", _soon(client, key))
+    yield Rule("each of many simultaneous requests is answered", _together(client, key))
+    yield Rule("a request with a short deadline is answered", _soon(client, key))
     if end:
         yield from ended(client)
 
@@ -198,7 +204,7 @@ def check_hanging(
     yield Rule("a write whose server hangs is in doubt", problem)
     late = took - HANGING_MS / 1000
     slow = f"it took {late:.1f} s longer than its deadline" if late > 1.0 else ""
-    yield Rule("it is told by its deadline", slow)
+    yield Rule("it answers by the deadline", slow)
     until, end = time.monotonic() + LATE_S, ""
     while end != "ok" and time.monotonic() < until:
         end = str(client.ask(do="read", key=key).get("end"))
@@ -249,4 +255,4 @@ def _soon(client: Conversation, key: str) -> str:
 
 def _id_of(answer: Answer) -> int:
     value = answer.get("id")
-    return value if isinstance(value, int) else -1
+    return value if type(value) is int else -1  # `True` is not an id
