@@ -215,6 +215,8 @@ OTHERS = {
     "test_garbled_records_are_lost_and_the_next_run_loads_them_anew",
     "known truth": "calibration/test_quick.py::test_what_is_measured_is_what_truly_happened",
     "nodes restarted in turn": FAULTS["stop_node"],
+    "reads that are older than was acknowledged": "load/test_stale_reads.py::"
+    "test_reads_of_a_standby_that_replays_nothing_are_stale_and_allowed",
     "several generators as one": "load/group/test_known_truth.py::"
     "test_in_every_bucket_as_much_is_offered_of_each_stream",
 }

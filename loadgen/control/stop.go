@@ -85,5 +85,8 @@ func (s *Session) writeLedger() error {
 			return err
 		}
 	}
+	if err := s.engine.CheckedReads(s.directory.Ledger); err != nil {
+		return err
+	}
 	return s.directory.FlushLedger()
 }

@@ -31,14 +31,29 @@ func (e *Engine) do(o *operation) {
 	e.suspects.note(&o.op, &got.result)
 	end, cause := classify(o.op.Kind, &got.result, got.at > o.deadline)
 	if o.set != nil {
-		o.set.End(o.op.Key, ledger.Ended{Fate: fate(end), Doubtful: got.doubtful, At: got.at, Result: &got.result})
+		o.set.End(o.op.Key, ledger.Ended{
+			Fate: fate(end), Doubtful: got.doubtful, At: got.at, Lane: o.lane.name, Result: &got.result,
+		})
 	}
+	o.checkRead(&got)
 	if got.result.Remade && !o.op.Verified {
 		e.remade.note(o.op.Key, got.at)
 	}
 	e.end(o, account.Ending{
 		At: got.at, End: end, Cause: cause, Code: got.result.Code, Retried: got.retried,
 		Sent: true, Response: got.at - o.intended, Service: got.at - got.sent,
+	})
+}
+
+// checkRead holds what a read of a verified key returned against the ledger.
+func (o *operation) checkRead(got *outcome) {
+	set, result := o.stream.registers, &got.result
+	unseen := result.Found && result.Record == nil // the driver did not look into it
+	if o.op.Kind != driver.Read || set == nil || result.Class != driver.OK || unseen {
+		return
+	}
+	set.Returned(o.op.Key, o.stream.writer, &ledger.Read{
+		ID: o.op.ID, Lane: o.lane.name, Start: got.sent, End: got.at, Found: result.Record,
 	})
 }
 

@@ -20,6 +20,7 @@ const sweepEvery = 5 * time.Millisecond
 // from reads, as they take no connection from them in the driver.
 type lane struct {
 	id     int // in the account
+	name   string
 	reads  *pool
 	writes *pool
 }
@@ -80,7 +81,7 @@ func (l *lanes) add(name string) *lane {
 	if found := l.byName[name]; found != nil {
 		return found
 	}
-	created := &lane{id: l.engine.book.Lane(name), reads: l.global, writes: l.global}
+	created := &lane{id: l.engine.book.Lane(name), name: name, reads: l.global, writes: l.global}
 	if l.global == nil {
 		created.reads, created.writes = newPool(l.engine, name, l.cap), newPool(l.engine, name, l.cap)
 		l.pools = append(l.pools, created.reads, created.writes)

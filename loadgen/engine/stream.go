@@ -31,6 +31,7 @@ type stream struct {
 	firstSlot int
 	registers *ledger.Set
 	counters  *ledger.Set
+	writer    string // of the registers
 
 	mu      sync.Mutex
 	random  *rand.Rand
@@ -43,7 +44,7 @@ type stream struct {
 func newStream(s *spec.Spec, index, firstSlot int, all []*values, inDoubtFor time.Duration) *stream {
 	wanted := &s.Streams[index]
 	st := &stream{
-		spec: wanted, index: index, firstSlot: firstSlot, kinds: wanted.Kinds(),
+		spec: wanted, index: index, firstSlot: firstSlot, kinds: wanted.Kinds(), writer: s.Writer,
 		deadline: time.Duration(wanted.DeadlineS * float64(time.Second)),
 		random:   rand.New(rand.NewPCG(seedFor(s.Part.Seed(s.Seed), "operations", wanted.Name))),
 		// The writer keeps the inserts of two runs on the same namespace apart.
@@ -106,6 +107,9 @@ func (s *stream) keep(set *ledger.Set, own []uint64) {
 		s.counters = set
 	} else {
 		s.registers = set
+		if s.spec.Reads == spec.Session {
+			set.CheckSessions()
+		}
 	}
 }
 

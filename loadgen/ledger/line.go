@@ -29,6 +29,8 @@ type Line struct {
 	AbsentN  uint64 `json:"absent_n,omitempty"`
 	// RemadeN counts the writes to a shared counter that found it missing and made it anew.
 	RemadeN uint64 `json:"remade_n,omitempty"`
+	// UnackedReads are the reads that returned a write which is not acknowledged.
+	UnackedReads []UnackedRead `json:"unacked_reads,omitempty"`
 	// Refused tells of the write that found something else than its writer knew; it was the last.
 	Refused *Refusal `json:"refused,omitempty"`
 }
@@ -80,7 +82,7 @@ func (s *Set) line(id string, k *key, writer string) *Line {
 		Key: id, Stream: s.Name, Kind: "register", Writer: writer,
 		Acked: k.acked, AckedN: k.ackedN, InDoubt: [][2]uint64{}, Failed: [][2]uint64{},
 		InDoubtN: k.inDoubtN, FailedN: k.failedN, Coarse: k.coarse, Loaded: k.loaded,
-		AppliedN: k.applied, AbsentN: k.absent, RemadeN: k.remadeN,
+		AppliedN: k.applied, AbsentN: k.absent, RemadeN: k.remadeN, UnackedReads: k.unackedReads(),
 	}
 	if !s.shared {
 		line.Known = &[2]uint64{k.first, k.last}

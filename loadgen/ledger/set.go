@@ -43,9 +43,11 @@ type Set struct {
 
 	shared bool     // many writers at a time add to a counter
 	kept   []uint64 // keys that are promised of here; nil: all
+	mine   []uint64 // a bit per key that is kept; nil: all
 	read   []uint64 // keys that are read back here; nil: those that are kept
 
 	mu     sync.Mutex
+	reads  checks
 	keys   []key
 	gone   []gone
 	free   []uint64 // a bit per key
@@ -74,6 +76,8 @@ type key struct {
 	applied     uint64 // writes in doubt that were found to have taken effect
 	absent      uint64 // and not to have
 	remadeN     uint64 // writes to a shared counter that had to make it anew
+
+	seen *observed // of a register: what its reads are held against; nil until there is something
 
 	loaded bool   // the load phase wrote it
 	create bool   // nothing is stored yet: the next write makes it
@@ -128,10 +132,16 @@ func (s *Set) Own(keys []uint64) {
 	defer s.mu.Unlock()
 	s.kept = slices.Sorted(slices.Values(keys))
 	clear(s.free)
-	s.nfree = 0
+	s.nfree, s.mine = 0, make([]uint64, len(s.free))
 	for _, key := range s.kept {
 		s.give(key)
+		s.mine[key/64] |= 1 << (key % 64)
 	}
+}
+
+// owns tells whether the key has its writer here.
+func (s *Set) owns(key uint64) bool {
+	return s.mine == nil || s.mine[key/64]&(1<<(key%64)) != 0
 }
 
 // ReadShare leaves only the share's keys to be read back here. All are written by all: they are
@@ -253,6 +263,7 @@ type Ended struct {
 	Fate     Fate
 	Doubtful bool // an attempt of it was in doubt
 	At       time.Duration
+	Lane     string
 	Result   *driver.Result // what the driver knows beyond that; nil for nothing
 }
 
@@ -288,7 +299,25 @@ func (s *Set) settle(key uint64, ended *Ended) {
 	k.book(ended.Fate)
 	k.doubted = k.doubted || ended.Doubtful || ended.Fate == InDoubt
 	s.learn(k, seq, ended)
+	if ended.Fate == Acknowledged && !s.Counter {
+		s.acknowledged(k, seq, ended)
+	}
 	s.succeed(key, ended)
+}
+
+// acknowledged has later reads held against this write, and settles earlier ones.
+func (s *Set) acknowledged(k *key, seq uint64, ended *Ended) {
+	k.acknowledge(seq, ended.At)
+	if s.reads.bySession {
+		k.has(s.reads.of(ended.Lane), ack{seq, ended.At})
+	}
+	if len(k.seen.unacked) > 0 {
+		var before *int64
+		if ended.Result != nil {
+			before = ended.Result.Before
+		}
+		k.decideReads(seq, before)
+	}
 }
 
 // learn takes what a write says of what is stored now.

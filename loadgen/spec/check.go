@@ -85,6 +85,7 @@ func (s *Stream) check(p *Problems, data Data) {
 	p.holds(where+"`batch_keys`", s.BatchKeys, 1)
 	p.oneOf(where+"`arrivals`", s.Arrivals, Constant, Poisson)
 	p.oneOf(where+"`retries`", s.Retries, driver.RetriesNone, driver.RetriesOnce, driver.RetriesDriverDefault)
+	p.oneOf(where+"`reads`", s.Reads, Eventual, Session, Linearizable)
 	p.oneOf(where+"`keys.distribution`", s.Keys.Distribution, Uniform, Zipf, Gaussian, HotSet)
 	p.within(where+"`keys.theta`", s.Keys.Theta, 0, 100)
 	p.within(where+"`keys.sigma`", s.Keys.Sigma, 0, mostSigma)

@@ -66,6 +66,8 @@ type Stream struct {
 	Retries     string             `json:"retries"`
 	Verified    bool               `json:"verified"`
 	LedgerKeys  uint64             `json:"ledger_keys"` // size of a verified stream's own key space
+	Reads       string             `json:"reads"`       // what reads of a verified stream are to see
+	ReadsFrom   string             `json:"reads_from"`  // whom they ask, for the record
 	Vote        *Vote              `json:"vote"`        // in place of a mix: votes
 	Play        *Play              `json:"play"`        // players of games
 	Reader      *Reader            `json:"reader"`      // who reads them
@@ -175,6 +177,13 @@ const (
 	Poisson  = "poisson"
 )
 
+// The values of Stream.Reads.
+const (
+	Eventual     = "eventual"     // any state that was there
+	Session      = "session"      // none older than what the same lane has acknowledged or read
+	Linearizable = "linearizable" // none older than what was acknowledged
+)
+
 // Problems is every fault found in a spec.
 type Problems []string
 
@@ -208,6 +217,7 @@ func Parse(text []byte) (*Spec, error) {
 func (s *Stream) fillDefaults() {
 	s.Arrivals = orText(s.Arrivals, Constant)
 	s.Retries = orText(s.Retries, driver.RetriesNone)
+	s.Reads = orText(s.Reads, Eventual)
 	s.DeadlineS = orNumber(s.DeadlineS, 1)
 	if s.BatchKeys == 0 {
 		s.BatchKeys = 10

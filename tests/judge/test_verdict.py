@@ -19,6 +19,7 @@ from brownout.measure.settings import MeasureSettings
 from brownout.run.copies import Copies
 from brownout.run.events import Event
 from brownout.run.ledger import Ledger
+from brownout.run.reads import LaneReads, Reads
 
 WHOLE = Event(1, "check", "cluster_whole", fields={"ok": True, "detail": {}})
 NOT_WHOLE = Event(1, "check", "cluster_whole", fields={"ok": False, "detail": "n2 is down"})
@@ -407,6 +408,28 @@ def test_copies_that_differ_fail_with_a_limit_or_without_one() -> None:
         found = verdict(replace(GOOD, ledger=replace(CLEAN, copies=differing)), *limits)
         assert found.word == "fail"
         assert found.reasons[0].startswith("diverged_copies: the copies of 2 of 9 keys on 2")
+
+
+def test_reads_against_their_guarantee_fail_with_a_limit_or_without_one() -> None:
+    lane = LaneReads("orders", "a:1", "eventual", checked=900, stale=7, dirty=1, stale_s=1.5)
+    for limits in ((), (limit("stale_reads", 0), limit("dirty_reads", 0))):
+        allowed = replace(CLEAN, reads=Reads((lane,)))
+        assert verdict(replace(GOOD, ledger=allowed), *limits).word == "pass"
+        strict = Reads((replace(lane, guarantee="linearizable"),))
+        judged = verdict(replace(GOOD, ledger=replace(CLEAN, reads=strict)), *limits)
+        assert judged.word == "fail"
+        assert judged.reasons[0].startswith("stale_reads: 7 stale and 1 dirty of 900 reads")
+    none = replace(GOOD, ledger=replace(CLEAN, reads=Reads()))
+    assert verdict(none, limit("stale_reads", 0)).word == "inconclusive"
+
+
+def test_reads_that_could_not_be_decided_leave_their_limit_open() -> None:
+    lane = LaneReads("orders", "a:1", "session", checked=900, undecided=2)
+    facts = replace(GOOD, ledger=replace(CLEAN, reads=Reads((lane,))))
+    assert verdict(facts).word == "pass"
+    found = verdict(facts, limit("dirty_reads", 0))
+    assert found.word == "inconclusive"
+    assert any("2 reads are in doubt" in reason for reason in found.reasons)
 
 
 def test_copies_that_were_not_all_told_leave_their_limit_open_and_fail_nothing_without_one() -> (

@@ -67,6 +67,43 @@ def test_options_of_another_database_are_not_sent() -> None:
     assert made["options"] == {"anything": 1}
 
 
+@pytest.mark.parametrize(
+    ("driver", "options", "reads"),
+    [
+        ("mongodb", {}, ("eventual", "primary, read concern local")),
+        ("mongodb", {"read_concern": "majority"}, ("session", "primary, read concern majority")),
+        ("mongodb", {"read_concern": "linearizable"},
+         ("linearizable", "primary, read concern linearizable")),
+        ("mongodb", {"read_concern": "majority", "write_concern": 1},
+         ("eventual", "primary, read concern majority")),
+        ("mongodb", {"read_concern": "majority", "read_preference": "nearest"},
+         ("eventual", "nearest, read concern majority")),
+        ("etcd", {}, ("linearizable", "the leader (linearizable)")),
+        ("etcd", {"read": "serializable"}, ("eventual", "one member alone (serializable)")),
+        ("redis", {}, ("eventual", "master")),
+        ("postgresql", {}, ("eventual", "primary")),
+        ("postgresql", {"read_from": "standby"}, ("eventual", "standby")),
+        ("cassandra", {}, ("linearizable", "QUORUM")),
+        ("cassandra", {"read_consistency": "ONE"}, ("eventual", "ONE")),
+        ("couchbase", {"durability": "none"}, ("eventual", "the active copy")),
+        ("aerospike", {}, ("eventual", "read mode one, replica sequence")),
+        ("scripted", {}, ("eventual", "")),
+    ],
+)  # fmt: skip
+def test_reads_have_the_guarantee_that_the_database_gives_unless_the_stream_says_another(
+    driver: str, options: dict[str, Any], reads: tuple[str, str]
+) -> None:
+    orders = spec(driver=driver, **options)["streams"][1]
+    assert (orders["reads"], orders["reads_from"]) == reads
+    mixed = "streams.orders.mix={read: 50, update: 50},streams.orders.reads=linearizable"
+    assert spec(mixed, driver, **options)["streams"][1]["reads"] == "linearizable"
+
+
+def test_a_guarantee_needs_reads_that_can_be_checked() -> None:
+    with pytest.raises(ConfigurationError, match="reads: found without verified: true and read"):
+        spec("streams.orders.reads=session")
+
+
 def test_a_wrong_option_of_the_inventory_is_named_there() -> None:
     with pytest.raises(ConfigurationError) as caught:
         spec(pool_sise=50)

@@ -395,7 +395,7 @@ def test_an_unknown_variant_is_refused_with_those_there_are() -> None:
     with pytest.raises(ConfigurationError, match="no variant `5-95`; wanted one of 100-0, 95-5,"):
         workloads.load("key-value-3x50:5-95")
     with pytest.raises(ConfigurationError, match="no variant `x`; wanted none: the file has no"):
-        workloads.load("lab:x")
+        workloads.load("adtech:x")
 
 
 @pytest.mark.parametrize("name", ["key-value-3x50", "key-value-10x10"])

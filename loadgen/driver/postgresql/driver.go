@@ -26,7 +26,7 @@ func init() { driver.Register("postgresql", func() driver.Driver { return &Drive
 
 var _ driver.Driver = (*Driver)(nil)
 
-// Driver does operations on one cluster: on whichever server is its primary.
+// Driver does operations on one cluster: on whichever server is its primary, or reads on a standby.
 type Driver struct {
 	config  driver.Config
 	policy  policy
@@ -34,6 +34,7 @@ type Driver struct {
 	reads   *pgxpool.Pool // apart from that of writes, which may all wait for a replica
 	writes  *pgxpool.Pool
 	primary atomic.Pointer[string] // where the latest connection went; nil before the first
+	standby atomic.Pointer[string] // likewise, of reads that ask a standby
 	names   sync.Map               // of the addresses that hosts were found at
 	shown   map[string]string      // what the server says of how it commits
 }
@@ -55,10 +56,11 @@ func (d *Driver) open(ctx context.Context) (err error) {
 		return fmt.Errorf("the namespace %q has %d bytes; PostgreSQL cuts names after %d",
 			d.config.Namespace, n, longestName)
 	}
-	for _, pool := range []**pgxpool.Pool{&d.reads, &d.writes} {
-		if *pool, err = d.newPool(); err != nil {
-			return err
-		}
+	if d.writes, err = d.newPool(&d.primary); err != nil {
+		return err
+	}
+	if d.reads, err = d.newPool(d.server(driver.Read)); err != nil {
+		return err
 	}
 	if err := d.awaitService(ctx); err != nil {
 		return err
@@ -69,15 +71,26 @@ func (d *Driver) open(ctx context.Context) (err error) {
 	return nil
 }
 
-// newPool is a pool for the load, which notes where its latest connection went.
-func (d *Driver) newPool() (*pgxpool.Pool, error) {
+// server is where the latest connection for a kind of operations went.
+func (d *Driver) server(kind driver.Kind) *atomic.Pointer[string] {
+	if d.policy.ReadFrom == fromStandby && !kind.Write() {
+		return &d.standby
+	}
+	return &d.primary
+}
+
+// newPool is a pool for the load, which notes in latest where its latest connection went.
+func (d *Driver) newPool(latest *atomic.Pointer[string]) (*pgxpool.Pool, error) {
 	settings, err := d.settingsFor(d.LaneCap(), d.policy.limits(d.InDoubtFor()), d.hosts)
 	if err != nil {
 		return nil, err
 	}
+	if latest == &d.standby {
+		settings.ConnConfig.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsStandby
+	}
 	settings.AfterConnect = func(_ context.Context, connection *pgx.Conn) error {
 		at := d.nameOf(connection.PgConn())
-		d.primary.Store(&at)
+		latest.Store(&at)
 		return nil
 	}
 	return pgxpool.NewWithConfig(context.Background(), settings)
@@ -126,12 +139,13 @@ func (d *Driver) show(ctx context.Context) error {
 	return nil
 }
 
-// A lane is the server that the latest connection went to: the primary, as far as the client knows.
+// A lane is the server that the latest connection went to: the primary, as far as the client knows, or
+// the standby that reads ask.
 const laneUnrouted = "unrouted"
 
-// Lane names the primary; while there is none it is the one that was.
-func (d *Driver) Lane(*driver.Op) string {
-	if at := d.primary.Load(); at != nil {
+// Lane names that server; while there is none it is the one that was.
+func (d *Driver) Lane(op *driver.Op) string {
+	if at := d.server(op.Kind).Load(); at != nil {
 		return *at
 	}
 	return laneUnrouted

@@ -14,6 +14,7 @@ import (
 type policy struct {
 	Database          string `json:"database"`
 	SynchronousCommit string `json:"synchronous_commit"` // empty: as the server has it
+	ReadFrom          string `json:"read_from"`          // primary or standby
 	PoolSize          int    `json:"pool_size"`
 	ConnectTimeoutMS  int    `json:"connect_timeout_ms"` // for each server
 	KeepaliveMS       int    `json:"keepalive_ms"`
@@ -28,9 +29,14 @@ type policy struct {
 // waited longest, whose deadline passes, which closes it. So an answer has a little longer to come.
 func defaultPolicy() policy {
 	return policy{
-		Database: "postgres", PoolSize: 10, ConnectTimeoutMS: 2000, KeepaliveMS: 15_000, AnswerGraceMS: 250,
+		Database: "postgres", ReadFrom: fromPrimary, PoolSize: 10, ConnectTimeoutMS: 2000, KeepaliveMS: 15_000, AnswerGraceMS: 250,
 	}
 }
+
+const (
+	fromPrimary = "primary"
+	fromStandby = "standby"
+)
 
 var commits = []string{"", "off", "local", "remote_write", "on", "remote_apply"}
 
@@ -49,6 +55,8 @@ func (p policy) check() error {
 	problems.Want(p.Database != "", "option database is empty (wanted a name)")
 	problems.Want(slices.Contains(commits, p.SynchronousCommit), "option synchronous_commit is %q (wanted one of %s)",
 		p.SynchronousCommit, strings.Join(commits[1:], ", "))
+	problems.Want(p.ReadFrom == fromPrimary || p.ReadFrom == fromStandby,
+		"option read_from is %q (wanted primary or standby)", p.ReadFrom)
 	problems.Want(p.PoolSize >= 1, "option pool_size is %d (wanted 1 or more)", p.PoolSize)
 	problems.Want(p.ConnectTimeoutMS >= 1, "option connect_timeout_ms is %d (wanted 1 or more)", p.ConnectTimeoutMS)
 	problems.Want(p.KeepaliveMS >= 1, "option keepalive_ms is %d (wanted 1 or more)", p.KeepaliveMS)

@@ -19,6 +19,7 @@ func (d *Driver) Settings() map[string]any {
 		"tls":                   d.config.TLS.Enabled,
 		"login":                 d.config.Login(d.config.Password != ""),
 		"database":              d.policy.Database,
+		"read_from":             d.policy.ReadFrom,
 		"target_session_attrs":  "read-write, the hosts in their order",
 		"synchronous_commit":    d.shown["synchronous_commit"],
 		"synchronous_standbys":  d.shown["synchronous_standby_names"],

@@ -48,29 +48,30 @@ func hostsOf(uri string) ([]string, error) {
 }
 
 // connected makes a client of the whole cluster.
-func (d *Driver) connected(retries bool) (client, error) {
+func (d *Driver) connected(of way) (client, error) {
 	encryption, err := secure.Config(d.config.TLS)
 	if err != nil {
 		return nil, err
 	}
 	if d.policy.Client == goRedis {
-		return newGoRedis(d, encryption, retries), nil
+		return newGoRedis(d, encryption, of), nil
 	}
-	return newValkeyGo(d, encryption, retries)
+	return newValkeyGo(d, encryption, of)
 }
 
 type valkeyClient struct{ valkey.Client }
 
-func newValkeyGo(d *Driver, encryption *tls.Config, retries bool) (*valkeyClient, error) {
+func newValkeyGo(d *Driver, encryption *tls.Config, of way) (*valkeyClient, error) {
 	made, err := valkey.NewClient(valkey.ClientOption{
 		InitAddress:   d.hosts,
 		Username:      d.config.Username,
 		Password:      d.config.Password,
 		TLSConfig:     encryption,
 		Dialer:        net.Dialer{Timeout: driver.Milliseconds(d.policy.ConnectTimeoutMS), KeepAlive: time.Second},
-		ClusterOption: valkey.ClusterOption{ShardsRefreshInterval: driver.Milliseconds(d.policy.RefreshMS)},
-		DisableRetry:  !retries,
+		ClusterOption: valkey.ClusterOption{ShardsRefreshInterval: d.refreshOf(of)},
+		DisableRetry:  !of.retries,
 		DisableCache:  true, // each read is one of the server
+		ReplicaOnly:   d.asksReplicas(of),
 	})
 	if err != nil {
 		return nil, err

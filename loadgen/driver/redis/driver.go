@@ -30,7 +30,8 @@ type Driver struct {
 }
 
 // way is what a client is for. Reads and writes have one of their own if it has connections that each
-// serve one request at a time: writes that hang must not take those of reads.
+// serve one request at a time: writes that hang must not take those of reads. So they have if reads ask
+// replicas: what a write has to know it asks the master.
 type way struct{ retries, writes bool }
 
 // Open connects, and waits until every slot is served.
@@ -56,7 +57,7 @@ func (d *Driver) open(ctx context.Context) (err error) {
 			if d.clients[of] != nil {
 				continue
 			}
-			if d.clients[of], err = d.connected(of.retries); err != nil {
+			if d.clients[of], err = d.connected(of); err != nil {
 				return err
 			}
 		}
@@ -68,7 +69,20 @@ func (d *Driver) open(ctx context.Context) (err error) {
 }
 
 func (d *Driver) wayOf(stream int, kind driver.Kind) way {
-	return way{d.config.Streams[stream].RetriesItself(), d.policy.Client == goRedis && kind.Write()}
+	apart := d.policy.Client == goRedis || d.policy.ReadFrom == fromReplica
+	return way{d.config.Streams[stream].RetriesItself(), apart && kind.Write()}
+}
+
+// asksReplicas tells whether a client of these reads from replicas.
+func (d *Driver) asksReplicas(of way) bool { return d.policy.ReadFrom == fromReplica && !of.writes }
+
+// refreshOf is how often a client looks at who owns which slots; 0: in its own way. One that reads from
+// replicas, and learned of none at first, would ask the masters until something fails.
+func (d *Driver) refreshOf(of way) time.Duration {
+	if d.policy.RefreshMS == 0 && d.asksReplicas(of) {
+		return time.Second
+	}
+	return driver.Milliseconds(d.policy.RefreshMS)
 }
 
 // clientFor is that of a stream's operations of a kind.

@@ -25,20 +25,21 @@ const goRedisTimeout = 3 * time.Second
 
 // newGoRedis leaves to the client's defaults whatever the policy does not say. Of these, it looks at
 // the slots again every 60 s, and after a redirect, but not after a connection was refused.
-func newGoRedis(d *Driver, encryption *tls.Config, retries bool) *goRedisClient {
+func newGoRedis(d *Driver, encryption *tls.Config, of way) *goRedisClient {
 	options := &goredis.ClusterOptions{
 		Addrs:                      d.hosts,
 		Username:                   d.config.Username,
 		Password:                   d.config.Password,
 		TLSConfig:                  encryption,
 		DialTimeout:                driver.Milliseconds(d.policy.ConnectTimeoutMS),
-		ClusterStateReloadInterval: driver.Milliseconds(d.policy.RefreshMS),
+		ClusterStateReloadInterval: d.refreshOf(of),
 		PoolSize:                   d.policy.PoolSize,
+		ReadOnly:                   d.asksReplicas(of),
 		ContextTimeoutEnabled:      true, // or it would not know of deadlines
 		ReadTimeout:                max(goRedisTimeout, d.InDoubtFor()),
 		WriteTimeout:               max(goRedisTimeout, d.InDoubtFor()),
 	}
-	if !retries { // counting keeps it from sending again, so there is nothing to pause for
+	if !of.retries { // counting keeps it from sending again, so there is nothing to pause for
 		options.MinRetryBackoff, options.MaxRetryBackoff = -1, -1
 	}
 	made := goredis.NewClusterClient(options)

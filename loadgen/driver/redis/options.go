@@ -6,7 +6,8 @@ import (
 
 // policy is every choice that decides how the client behaves in a fault.
 type policy struct {
-	Client           string `json:"client"` // valkey-go or go-redis
+	Client           string `json:"client"`    // valkey-go or go-redis
+	ReadFrom         string `json:"read_from"` // master or replica
 	ConnectTimeoutMS int    `json:"connect_timeout_ms"`
 	RefreshMS        int    `json:"refresh_ms"` // between two looks at who owns which slots; 0: the client's own
 	PoolSize         int    `json:"pool_size"`  // of go-redis, for each node; 0: the client's own
@@ -15,10 +16,15 @@ type policy struct {
 const (
 	valkeyGo = "valkey-go"
 	goRedis  = "go-redis"
+
+	fromMaster  = "master"
+	fromReplica = "replica"
 )
 
 // defaultPolicy is that of both clients, which connect within 5 s.
-func defaultPolicy() policy { return policy{Client: valkeyGo, ConnectTimeoutMS: 5000} }
+func defaultPolicy() policy {
+	return policy{Client: valkeyGo, ReadFrom: fromMaster, ConnectTimeoutMS: 5000}
+}
 
 func parsePolicy(options map[string]any) (policy, error) {
 	return driver.ReadOptions("redis", options, defaultPolicy(), policy.check)
@@ -33,6 +39,8 @@ func (*Driver) CheckOptions(config driver.Config) error {
 func (p policy) check() error {
 	var problems driver.Problems
 	problems.Want(p.Client == valkeyGo || p.Client == goRedis, "option client is %q (wanted valkey-go or go-redis)", p.Client)
+	problems.Want(p.ReadFrom == fromMaster || p.ReadFrom == fromReplica,
+		"option read_from is %q (wanted master or replica)", p.ReadFrom)
 	problems.Want(p.ConnectTimeoutMS >= 1, "option connect_timeout_ms is %d (wanted 1 or more)", p.ConnectTimeoutMS)
 	problems.Want(p.RefreshMS == 0 || p.RefreshMS >= 100,
 		"option refresh_ms is %d (wanted 100 or more, or 0 for the client's own)", p.RefreshMS)

@@ -26,6 +26,7 @@ func (d *Driver) Settings() map[string]any {
 		"driver_retries":     d.config.RetriesOf(repeats),
 		"redirects":          "followed, within the deadline",
 		"in_flight":          d.LaneCap(),
+		"read_from":          d.policy.ReadFrom,
 		"connect_timeout_ms": d.policy.ConnectTimeoutMS,
 		"refresh_ms":         d.policy.refresh(),
 		"pool_size":          d.policy.PoolSize,
@@ -42,6 +43,8 @@ func (p policy) refresh() any {
 	switch {
 	case p.RefreshMS > 0:
 		return p.RefreshMS
+	case p.ReadFrom == fromReplica:
+		return "reads: 1000"
 	case p.Client == goRedis:
 		return 60_000
 	}

@@ -45,7 +45,7 @@ func (d *Driver) control() (*control, error) {
 	if err != nil {
 		return nil, err
 	}
-	made, err := newValkeyGo(d, encryption, true)
+	made, err := newValkeyGo(d, encryption, way{retries: true, writes: true}) // it asks masters
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
 from operator import attrgetter
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel
 
@@ -24,7 +24,7 @@ from brownout.inventory.grants import Grant
 from brownout.inventory.model import Cluster, LabSpec
 
 __all__ = [
-    *("Database", "Image", "LabKind", "Operator", "Server"),
+    *("Database", "Image", "LabKind", "Operator", "Reading", "Server"),
     *("database", "databases", "if_secure", "later", "of_driver", "with_options"),
 ]
 
@@ -145,6 +145,15 @@ class LabKind:
     login: Mapping[str, Any] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What reads of a load see: the strongest `guarantee` that the database gives them with the
+    driver's options (`linearizable`, `session`, `eventual`), and whom they ask, in words."""
+
+    guarantee: Literal["linearizable", "session", "eventual"] = "eventual"
+    asked: str = ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Database:
     """All that others know of one database.
@@ -156,6 +165,7 @@ class Database:
     `canary` refers to a `brownout.databases.canary.CanaryKind`, the client beside the load.
 
     `options` is the model of `options.<driver>` of a workload, `most_bytes` the largest record.
+    `reading` returns what reads with such options see.
     `check_target` raises `ConfigurationError` for a target that cannot be a node of a cluster.
     `serves_what_it_has` is true if a node answers reads from its own data alone, so that a record
     that is missing may come back with a node that was away.
@@ -175,6 +185,7 @@ class Database:
     canary: str = ""
     options: type[BaseModel] | None = None
     most_bytes: int | None = None
+    reading: Callable[[Mapping[str, Any]], Reading] = lambda _: Reading()
     check_target: Callable[[str, Cluster], None] = lambda _select, _cluster: None
     serves_what_it_has: bool = False
     labs: Mapping[str, LabKind] = field(default_factory=dict)

@@ -62,11 +62,12 @@ def judge(faults: Sequence[Fault], limits: Sequence[Limit], facts: Facts) -> Ver
     checks = conditions(facts) if declared is None else [*conditions(facts), declared]
     validity = (*checks, _slos_evaluated(judged, facts))
     unmet_limits = [each for each in judged if each.met is False]
-    of_ledger = ("lost_writes", "diverged_copies")
+    of_ledger = ("lost_writes", "diverged_copies", "stale_reads", "dirty_reads")
     lost = [
         *_lost_writes(facts.ledger),
         *_garbled(facts.ledger),
         *_diverged(facts.ledger),
+        *_misread(facts.ledger),
         *(_sentence(each, faults) for each in unmet_limits if each.name in of_ledger),
     ]
     broken = [
@@ -116,6 +117,14 @@ def _diverged(ledger: Ledger) -> list[str]:
     if ledger.copies is None or not ledger.copies.diverged:
         return []
     return [f"diverged_copies: {ledger.copies.words}"]
+
+
+def _misread(ledger: Ledger) -> list[str]:
+    """Say where reads did not have their guarantee, whether there is a limit or not."""
+    lanes = () if ledger.reads is None else ledger.reads.against
+    return [
+        f"{'stale_reads' if lane.stale_against else 'dirty_reads'}: {lane.words}" for lane in lanes
+    ]
 
 
 def _garbled(ledger: Ledger) -> list[str]:
@@ -215,7 +224,9 @@ def _of_ledger(limit: Limit, ledger: Ledger) -> tuple[Bounds, bool | None, str]:
     kept = {_keeps(limit, minimum), _keeps(limit, maximum)}
     if len(kept) == 1:
         return (minimum, minimum, maximum), kept.pop(), ""
-    return (minimum, minimum, maximum), None, f"{maximum - minimum:,} writes are in doubt"
+    definition = find(limit.measure)
+    unit = "writes" if definition is None else definition.unit.name
+    return (minimum, minimum, maximum), None, f"{maximum - minimum:,} {unit} are in doubt"
 
 
 def _bounds_of(fault: Fault, effective: float, limit: Limit) -> Bounds:

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from brownout.base.errors import ConfigurationError
 from brownout.base.problems import Problem, problems_in
-from brownout.inventory.database import of_driver
+from brownout.inventory.database import Reading, of_driver
 from brownout.load.options import DriverOptions
 from brownout.load.workload_fields import Data, DataSet, Records, Stream
 
@@ -48,6 +48,9 @@ def build(
     option that the driver does not have.
     """
     _check_sizes(workload.data, driver)
+    merged = _options(workload.options, driver, options)
+    database = of_driver(driver)
+    reading = Reading() if database is None else database.reading(merged)
     return {
         "schema": SCHEMA,
         "dir": str(directory),
@@ -55,10 +58,10 @@ def build(
         "writer": writer,
         "driver": driver,
         "connection": dict(connection),
-        "options": _options(workload.options, driver, options),
+        "options": merged,
         "namespace": workload.namespace,
         "data": _data(workload.data),
-        "streams": [_stream(stream) for stream in workload.streams],
+        "streams": [_stream(stream, reading) for stream in workload.streams],
         "lane_cap": workload.lanes.cap,
         "global_cap": workload.lanes.global_cap,
         "labels": dict(labels),
@@ -109,9 +112,13 @@ def _placed(data: Data) -> Iterator[tuple[str, Records]]:
         yield f"data.sets[{index}].value_bytes", records
 
 
-def _stream(stream: Stream) -> dict[str, Any]:
+def _stream(stream: Stream, reading: Reading) -> dict[str, Any]:
+    """Return one stream; what its reads are to see is its own word, or what the driver's get."""
     http = None if stream.http is None else stream.http.to_spec()
-    return {**stream.model_dump(mode="json"), "mix": stream.shares(), "http": http}
+    if stream.client is not None:  # whom it asks is its own choice
+        reading = Reading(asked="its client's choice")
+    reads = {"reads": stream.reads or reading.guarantee, "reads_from": reading.asked}
+    return {**stream.model_dump(mode="json"), "mix": stream.shares(), "http": http, **reads}
 
 
 def _options(own: DriverOptions, driver: str, inventory: Mapping[str, Any]) -> dict[str, Any]:

@@ -256,6 +256,11 @@ class Stream(Settings):
         Field(ge=1, le=10_000_000, description="number of the ledger's keys, if it is verified"),
     ] = 0
 
+    reads: Annotated[
+        Literal["", "linearizable", "session", "eventual"],
+        Field(description="what reads of a verified stream are to see; unset: as the driver gives"),
+    ] = ""
+
     def settle(self) -> None:
         """A stream with a model has the mix that follows from it."""
         if self.models and "mix" not in self.model_fields_set:
@@ -323,6 +328,13 @@ class Stream(Settings):
             yield Problem(("ledger_keys",), "found beside a model, from which the keys follow")
         if not stated and self.verified and not self.models:
             yield Problem(("ledger_keys",), "missing; a verified stream says how many keys it has")
+
+    @check
+    def _reads(self) -> Iterator[Problem]:
+        """Only reads of single verified keys can be held against what was acknowledged."""
+        if self.reads and (not self.verified or self.models or "read" not in self.mix):
+            text = "found without verified: true and read in the mix, wanted both"
+            yield Problem(("reads",), text)
 
     @check
     def _client(self) -> Iterator[Problem]:

@@ -17,6 +17,7 @@ __all__ = [
     "MICROSECONDS",
     "OPERATIONS",
     "RATIO",
+    "READS",
     "RECORDS",
     "RECORDS_PER_SECOND",
     "SECONDS",
@@ -131,6 +132,7 @@ MICROSECONDS = Unit(
 )
 OPERATIONS = Unit("operations", apart=100.0)
 WRITES, DIPS, RECORDS, KEYS = Unit("writes"), Unit("dips"), Unit("records"), Unit("keys")
+READS = Unit("reads")
 RECORDS_PER_SECOND = Unit("records/s", metric="records_per_second")
 BYTES = Unit(
     "bytes", {"MB": 1e6, "GB": 1e9}, grafana="decbytes", words=lambda value, _: data_size(value)
@@ -154,6 +156,7 @@ UNITS = {
         OPERATIONS,
         KEYS,
         WRITES,
+        READS,
         DIPS,
         RECORDS,
         RECORDS_PER_SECOND,

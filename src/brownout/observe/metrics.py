@@ -54,9 +54,8 @@ class Shown:
 def metric_of(measure: str) -> Shown | None:
     """Return which metric shows `measure` once a run is judged; None where none does."""
     shown = measures().get(measure)
-    if shown is not None and shown.of_ledger:
-        fate = (("fate", measure.removesuffix("_writes")),)
-        return Shown("brownout_ledger_writes", 1.0, fate, scoped=False)
+    if shown is not None and (fate := _fate(shown)):
+        return Shown("brownout_ledger_writes", 1.0, (("fate", fate),), scoped=False)
     if shown is None or not _is_shown(shown):
         return None
     own = (("measure", measure.removesuffix("_us")),)
@@ -209,9 +208,13 @@ def _measured(impact: Impact) -> Iterator[tuple[str, str, str, float]]:
 
 def _is_shown(measure: Measure) -> bool:
     """Whether a measure has a metric; what took longer than the deadline has no number."""
-    return (
-        measure.limitable and not measure.of_ledger and not measure.name.startswith("latency_all.")
-    )
+    return measure.limitable and not _fate(measure) and not measure.name.startswith("latency_all.")
+
+
+def _fate(measure: Measure) -> str:
+    """Return which of the ledger's writes a measure counts; empty for any other measure."""
+    fate = measure.name.removesuffix("_writes")
+    return fate if measure.of_ledger and fate in _WRITES else ""
 
 
 def _ledger(ledger: Ledger, family: _Families) -> Iterator[Metric]:

@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from brownout.run.copies import Copies, copies_of, is_compared
+from brownout.run.reads import Reads, is_of_reads, reads_of
 
 __all__ = ["Ledger", "classify"]
 
@@ -46,7 +47,8 @@ class Ledger:
     `in_doubt` is unresolved. None: an older generator did not report it.
 
     `balances` are, of streams of votes, the total, the choices and the records as found. `copies`
-    is what every server has stored itself; None: that was not compared.
+    is what every server has stored itself; None: that was not compared. `reads` is what the reads
+    of verified streams came to; None: none was checked.
 
     `state` is `clean`, `lost` (an acknowledged write is gone or cannot be read intact), `unknown`
     (no word on some keys, and nothing known to be lost) or `none` (no verified stream).
@@ -84,6 +86,7 @@ class Ledger:
     refused: tuple[Mapping[str, Any], ...] = field(default=())
     balances: tuple[Mapping[str, Any], ...] = field(default=())
     copies: Copies | None = None
+    reads: Reads | None = None
 
     @property
     def promised(self) -> int:
@@ -95,13 +98,15 @@ class Ledger:
         """Acknowledged writes that are gone or corrupt; None where it is not known."""
         return self.lost if self.state in ("clean", "lost") else None
 
-    def bounds(self, measure: str) -> tuple[int, int] | None:
+    def bounds(self, measure: str) -> tuple[float, float] | None:
         """Return the least and the most that a measure of the ledger may be; None: not known.
 
         An unresolved write in doubt may have taken effect, or not.
         """
         if measure == "diverged_copies":
             return None if self.copies is None else self.copies.bounds
+        if measure.startswith(("stale_", "dirty_")):
+            return None if self.reads is None else self.reads.bounds(measure)
         if self.lost_writes is None or measure == "lost_writes":
             return None if self.lost_writes is None else (self.lost_writes, self.lost_writes)
         applied, absent = self.in_doubt_applied, self.in_doubt_absent
@@ -110,7 +115,7 @@ class Ledger:
         minimum = {"in_doubt_applied": applied, "in_doubt_absent": absent}[measure]
         return minimum, minimum + max(0, self.in_doubt - applied - absent)
 
-    def value(self, measure: str) -> int | None:
+    def value(self, measure: str) -> float | None:
         """Return a measure of the ledger, as far as it was found; None where it is not known."""
         bounds = self.bounds(measure)
         return None if bounds is None else bounds[0]
@@ -152,10 +157,13 @@ def classify(
     garbled: list[Line] = []
     records: dict[str, Line] = {}
     copies: list[Line] = []
+    checked: list[Line] = []
     for line in lines:
         stream = str(line.get("stream", ""))
         if is_compared(line):
             copies.append(line)
+        elif is_of_reads(line):
+            checked.append(line)
         elif "key" in line:
             keys[stream, str(line["key"])] = line
         elif "read" in line and "stream" in line:
@@ -187,8 +195,31 @@ def classify(
     sums = _with_data(sums, data, of_data, away)
     if garbled:
         sums = _with_garbled(sums, garbled)
-    sums = replace(sums, copies=copies_of(copies))
+    dirty, undecided = _unacked_reads(keys, reads, outcomes)
+    sums = replace(sums, copies=copies_of(copies), reads=reads_of(checked, dirty, undecided))
     return _concluded(sums, end, finished) if verified else _without_keys(sums)
+
+
+def _unacked_reads(
+    keys: Mapping[tuple[str, str], Line],
+    reads: Mapping[tuple[str, str], Line],
+    outcomes: Mapping[tuple[str, str], "_Outcome"],
+) -> tuple[Counter[tuple[str, str]], Counter[tuple[str, str]]]:
+    """Return the dirty reads, and those of which it is not known, by stream and lane.
+
+    They returned a write that was not acknowledged, and was the last of its key when the load
+    ended. It is gone if an older one was read back.
+    """
+    dirty: Counter[tuple[str, str]] = Counter()
+    undecided: Counter[tuple[str, str]] = Counter()
+    for at, key in keys.items():
+        for each in key.get("unacked_reads", ()):
+            of = (at[0], each["lane"])
+            if outcomes[at].kind in ("unread", "unsampled", "corrupt"):
+                undecided[of] += each["n"]
+            elif "seq" in reads[at] and reads[at].get("writer") == key.get("writer"):
+                dirty[of] += each["n"] if int(reads[at]["seq"]) < each["seq"] else 0
+    return dirty, undecided
 
 
 def _words_of(balance: Line) -> str:
@@ -405,6 +436,7 @@ def _concluded(sums: Ledger, end: Line | None, finished: bool) -> Ledger:
     words = [detail, *_words_of_data(sums), *_words_of_garbled(sums)]
     words += map(_words_of, sums.balances)
     words += [sums.copies.words] if sums.copies else []
+    words += [sums.reads.words] if sums.reads else []
     if sums.temporarily_missing:
         words.append(f"{sums.temporarily_missing:,} keys were missing for a time and are back")
     return replace(sums, state=state, detail="; ".join(words))

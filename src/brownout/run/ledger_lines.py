@@ -9,6 +9,8 @@
 {"garbled": "answers", "answers": 68, "keys": 40, "corrupt": 1, "unread": 0, "sampled": false}
 {"copies": "compared", "servers": ["10.0.0.1:6379", …], "keys": 2400, "compared": 2400, …}
 {"diverged": "k0000000009", "copies": {"10.0.0.1:6379": "missing", …}}
+{"reads": "orders", "lane": "10.0.0.1:6379", "guarantee": "session", "checked": 900, "stale": 1, …}
+{"stale": "…", "stream": "orders", "lane": "10.0.0.1:6379", "t": 31.2, "seq": 8, "acked": 9, …}
 {"end": true, "keys": 400, "read": 400, "sampled": false}
 """
 
@@ -20,6 +22,8 @@ from typing import Any
 from brownout.run.copies import is_compared
 from brownout.run.copies import is_sound as is_sound_of_copies
 from brownout.run.ledger import SIDES
+from brownout.run.reads import is_of_reads
+from brownout.run.reads import is_sound as is_sound_of_reads
 from brownout.run.shape import is_count, is_ranges
 
 __all__ = ["read_ledger_lines"]
@@ -55,6 +59,8 @@ def _is_sound(line: Mapping[str, Any]) -> bool:
         return False
     if is_compared(line):
         return is_sound_of_copies(line)
+    if is_of_reads(line):
+        return is_sound_of_reads(line)
     if "check" in line:
         return all(_is_side(line.get(name)) for name in SIDES)
     if "data" in line:
@@ -65,11 +71,21 @@ def _is_sound(line: Mapping[str, Any]) -> bool:
         return False
     if not isinstance(line.get("refused", {}), dict):
         return False
+    if not all(map(_is_unacked_read, line.get("unacked_reads", ()))):
+        return False
     if "key" in line:
         return "acked" in line and "acked_n" in line
     if "read" in line and "stream" in line:
         return any(name in line for name in ("error", "missing")) or _says_what_was_read(line)
     return True
+
+
+def _is_unacked_read(each: Any) -> bool:
+    return (
+        isinstance(each, dict)
+        and isinstance(each.get("lane"), str)
+        and all(is_count(each.get(name)) for name in ("seq", "n"))
+    )
 
 
 def _is_side(side: Any) -> bool:

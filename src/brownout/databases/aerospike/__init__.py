@@ -17,7 +17,7 @@ from typing import Any
 
 from brownout.databases.aerospike.grants import GRANTS
 from brownout.databases.aerospike.lab.settings import AerospikeLab
-from brownout.databases.aerospike.options import AerospikeOptions
+from brownout.databases.aerospike.options import AerospikeOptions, reading
 from brownout.inventory.database import Database, Image, LabKind, Operator, Server, later
 
 __all__ = ["AEROSPIKE"]
@@ -47,6 +47,7 @@ AEROSPIKE = Database(
     adapter="brownout.databases.aerospike.adapter:AerospikeAdapter",
     canary="brownout.databases.aerospike.canary:AerospikeCanary",
     options=AerospikeOptions,
+    reading=reading,
     most_bytes=8 * 2**20,  # `max-record-size` as a server comes
     check_target=later("brownout.databases.aerospike.choice:check"),
     serves_what_it_has=True,

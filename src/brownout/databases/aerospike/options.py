@@ -1,12 +1,14 @@
 """What a workload may tell the driver, under `options: {aerospike: {…}}`."""
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from brownout.base.settings import StrictSettings
+from brownout.inventory.database import Reading
 
-__all__ = ["AerospikeOptions"]
+__all__ = ["AerospikeOptions", "reading"]
 
 _Milliseconds = Annotated[int, Field(ge=1, le=3_600_000)]
 
@@ -70,3 +72,9 @@ class AerospikeOptions(StrictSettings):
         bool | None,
         Field(description="use the nodes' alternate addresses; no"),
     ] = None
+
+
+def reading(options: Mapping[str, Any]) -> Reading:
+    """Return what reads with these options see: in a namespace that favours availability, any."""
+    mode, replica = options.get("read_mode_ap") or "one", options.get("replica") or "sequence"
+    return Reading("eventual", f"read mode {mode}, replica {replica}")

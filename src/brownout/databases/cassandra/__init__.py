@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from brownout.databases.cassandra.grants import GRANTS
 from brownout.databases.cassandra.lab.settings import CassandraLab
-from brownout.databases.cassandra.options import CassandraOptions
+from brownout.databases.cassandra.options import CassandraOptions, reading
 from brownout.inventory.database import Database, Image, LabKind, Operator, Server, if_secure, later
 
 __all__ = ["CASSANDRA"]
@@ -32,6 +32,7 @@ CASSANDRA = Database(
     driver="cassandra",
     adapter="brownout.databases.cassandra.adapter:CassandraAdapter",
     options=CassandraOptions,
+    reading=reading,
     most_bytes=16 * 2**20 - 65_536,  # half a segment of the commit log, less what is around a value
     check_target=later("brownout.databases.cassandra.choice:check"),
     labs={

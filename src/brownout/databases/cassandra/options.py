@@ -1,12 +1,14 @@
 """The driver's settings, in a workload's `options: {cassandra: {…}}` or in the inventory."""
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from brownout.base.settings import StrictSettings
+from brownout.inventory.database import Reading
 
-__all__ = ["CassandraOptions"]
+__all__ = ["CassandraOptions", "reading"]
 
 _Milliseconds = Annotated[int, Field(ge=1, le=3_600_000)]
 _Reads = Literal["ONE", "TWO", "THREE", "QUORUM", "ALL", "LOCAL_ONE", "LOCAL_QUORUM"]
@@ -45,3 +47,11 @@ class CassandraOptions(StrictSettings):
         Annotated[int, Field(ge=1, le=100)] | None,
         Field(description="each takes thousands of requests at a time; 2"),
     ] = None
+
+
+def reading(options: Mapping[str, Any]) -> Reading:
+    """Return what reads with these options see: with quorums, every write."""
+    write = options.get("consistency") or "QUORUM"
+    read = options.get("read_consistency") or ("QUORUM" if write == "EACH_QUORUM" else write)
+    quorums = write in ("QUORUM", "EACH_QUORUM", "ALL") and read in ("QUORUM", "ALL")
+    return Reading("linearizable" if quorums or "ALL" in (write, read) else "eventual", read)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from brownout.databases.couchbase.grants import GRANTS
 from brownout.databases.couchbase.lab.settings import CouchbaseLab
-from brownout.databases.couchbase.options import CouchbaseOptions
+from brownout.databases.couchbase.options import CouchbaseOptions, reading
 from brownout.inventory.database import Database, LabKind, later
 
 __all__ = ["COUCHBASE"]
@@ -31,6 +31,7 @@ COUCHBASE = Database(
     driver="couchbase",
     adapter="brownout.databases.couchbase.adapter:CouchbaseAdapter",
     options=CouchbaseOptions,
+    reading=reading,
     most_bytes=20 * 2**20 - 4096,  # Couchbase's limit of a value, less what is around it
     check_target=later("brownout.databases.couchbase.view:TARGETS.check"),
     labs={

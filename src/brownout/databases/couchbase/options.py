@@ -1,12 +1,14 @@
 """What a workload may tell the driver, under `options: {couchbase: {…}}`."""
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from brownout.base.settings import StrictSettings
+from brownout.inventory.database import Reading
 
-__all__ = ["CouchbaseOptions"]
+__all__ = ["CouchbaseOptions", "reading"]
 
 _Levels = Literal["none", "majority", "majority_and_persist_on_active", "persist_to_majority"]
 
@@ -38,3 +40,9 @@ class CouchbaseOptions(StrictSettings):
         bool | None,
         Field(description="gocb's own: it sends nothing to a node of which too much fails; true"),
     ] = None
+
+
+def reading(options: Mapping[str, Any]) -> Reading:
+    """Return what reads with these options see: the active copy has what it has acknowledged."""
+    durable = (options.get("durability") or "majority") != "none"
+    return Reading("session" if durable else "eventual", "the active copy")

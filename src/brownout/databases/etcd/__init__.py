@@ -8,7 +8,7 @@ new one). `options` is what a workload may say, `lab` makes clusters of processe
 
 from brownout.databases.etcd.grants import GRANTS
 from brownout.databases.etcd.lab.settings import EtcdLab
-from brownout.databases.etcd.options import EtcdOptions
+from brownout.databases.etcd.options import EtcdOptions, reading
 from brownout.inventory.database import Database, Image, LabKind, Server, if_secure, later
 
 __all__ = ["ETCD"]
@@ -27,6 +27,7 @@ ETCD = Database(
     driver="etcd",
     adapter="brownout.databases.etcd.adapter:EtcdAdapter",
     options=EtcdOptions,
+    reading=reading,
     most_bytes=1536 * 2**10 - 4096,  # `max-request-bytes` as a server comes, less what is around it
     check_target=later("brownout.databases.etcd.choice:TARGETS.check"),
     labs={

@@ -1,12 +1,14 @@
 """What a workload may tell the driver, under `options: {etcd: {…}}`."""
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from brownout.base.settings import StrictSettings
+from brownout.inventory.database import Reading
 
-__all__ = ["EtcdOptions"]
+__all__ = ["EtcdOptions", "reading"]
 
 _Milliseconds = Annotated[int, Field(ge=1, le=3_600_000)]
 
@@ -38,3 +40,10 @@ class EtcdOptions(StrictSettings):
         _Milliseconds | None,
         Field(description="for that sign, or the connection is given up; 6000"),
     ] = None
+
+
+def reading(options: Mapping[str, Any]) -> Reading:
+    """Return what reads with these options see: a member that reads alone may be behind."""
+    if options.get("read") == "serializable":
+        return Reading("eventual", "one member alone (serializable)")
+    return Reading("linearizable", "the leader (linearizable)")

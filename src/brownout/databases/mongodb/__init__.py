@@ -13,7 +13,7 @@ from typing import Any
 
 from brownout.databases.mongodb.grants import GRANTS
 from brownout.databases.mongodb.lab.settings import AtlasLab, ReplicaSetLab, ShardedLab
-from brownout.databases.mongodb.options import MongoOptions
+from brownout.databases.mongodb.options import MongoOptions, reading
 from brownout.inventory.database import Database, Image, LabKind, Operator, Server, if_secure, later
 
 __all__ = ["MONGODB"]
@@ -41,6 +41,7 @@ MONGODB = Database(
     adapter="brownout.databases.mongodb.adapters:mongodb_adapter",
     canary="brownout.databases.mongodb.canary:MongoCanary",
     options=MongoOptions,
+    reading=reading,
     most_bytes=16 * 2**20,  # a document
     check_target=later("brownout.databases.mongodb.choice:TARGETS.check"),
     labs={

@@ -1,13 +1,15 @@
 """What a workload may tell the driver, under `options: {mongodb: {…}}`."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 from pydantic_core import PydanticCustomError
 
 from brownout.base.settings import StrictSettings
+from brownout.inventory.database import Reading
 
-__all__ = ["MongoOptions"]
+__all__ = ["MongoOptions", "reading"]
 
 _Milliseconds = Annotated[int, Field(ge=1, le=3_600_000)]
 
@@ -70,3 +72,19 @@ class MongoOptions(StrictSettings):
         Annotated[int, Field(ge=500, le=3_600_000)] | None,
         Field(description="between two checks of a server; 10000"),
     ] = None
+
+
+def reading(options: Mapping[str, Any]) -> Reading:
+    """Return what reads with these options see.
+
+    With read concern `local` a read may return what is rolled back later. With `majority` it may
+    still miss what another primary has acknowledged, as long as the one that was asked is cut off
+    and does not know it.
+    """
+    concern = options.get("read_concern") or "local"
+    preference = options.get("read_preference") or "primary"
+    by_majority = str(options.get("write_concern") or "majority") == "majority"
+    asked = f"{preference}, read concern {concern}"
+    if preference != "primary" or not by_majority or concern not in ("majority", "linearizable"):
+        return Reading("eventual", asked)
+    return Reading("linearizable" if concern == "linearizable" else "session", asked)

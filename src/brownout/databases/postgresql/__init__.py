@@ -15,7 +15,7 @@ from collections.abc import Callable
 from brownout.databases.postgresql import cloudnative
 from brownout.databases.postgresql.grants import GRANTS
 from brownout.databases.postgresql.lab.settings import PostgresqlLab
-from brownout.databases.postgresql.options import PostgresqlOptions
+from brownout.databases.postgresql.options import PostgresqlOptions, reading
 from brownout.inventory.database import Database, Image, LabKind, Operator, Server, if_secure, later
 
 __all__ = ["POSTGRESQL"]
@@ -53,6 +53,7 @@ POSTGRESQL = Database(
     extra="postgresql",
     canary="brownout.databases.postgresql.canary:PostgresqlCanary",
     options=PostgresqlOptions,
+    reading=reading,
     check_target=later("brownout.databases.postgresql.choice:TARGETS.check"),
     labs={
         "postgresql": LabKind(

@@ -1,12 +1,14 @@
 """What a workload may tell the driver, under `options: {postgresql: {…}}`."""
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from brownout.base.settings import StrictSettings
+from brownout.inventory.database import Reading
 
-__all__ = ["PostgresqlOptions"]
+__all__ = ["PostgresqlOptions", "reading"]
 
 _Milliseconds = Annotated[int, Field(ge=1, le=3_600_000)]
 
@@ -21,6 +23,10 @@ class PostgresqlOptions(StrictSettings):
     synchronous_commit: Annotated[
         Literal["off", "local", "remote_write", "on", "remote_apply"] | None,
         Field(description="what a commit waits for; as the server has it"),
+    ] = None
+    read_from: Annotated[
+        Literal["primary", "standby"] | None,
+        Field(description="who is asked by reads: the primary, or the first standby; `primary`"),
     ] = None
     pool_size: Annotated[
         int | None, Field(ge=1, le=10_000, description="connections, one for each operation; 10")
@@ -39,3 +45,12 @@ class PostgresqlOptions(StrictSettings):
             description="wait for an answer after the deadline, before closing; 250",
         ),
     ] = None
+
+
+def reading(options: Mapping[str, Any]) -> Reading:
+    """Return what reads with these options see.
+
+    A standby may be behind. A primary has what it acknowledged, but whether the next one has it is
+    decided by the servers' settings.
+    """
+    return Reading("eventual", options.get("read_from") or "primary")

@@ -9,7 +9,7 @@ what a workload may say, `lab` makes clusters of processes here.
 
 from brownout.databases.redis.grants import GRANTS
 from brownout.databases.redis.lab.settings import RedisLab
-from brownout.databases.redis.options import RedisOptions
+from brownout.databases.redis.options import RedisOptions, reading
 from brownout.inventory.database import Database, Image, LabKind, Operator, Server, if_secure, later
 
 __all__ = ["REDIS"]
@@ -27,6 +27,7 @@ REDIS = Database(
     extra="redis",
     canary="brownout.databases.redis.canary:RedisCanary",
     options=RedisOptions,
+    reading=reading,
     most_bytes=512 * 2**20 - 4096,  # `proto-max-bulk-len` as a server comes, less what is around it
     check_target=later("brownout.databases.redis.choice:TARGETS.check"),
     labs={

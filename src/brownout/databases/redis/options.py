@@ -1,12 +1,14 @@
 """What a workload may tell the driver, under `options: {redis: {…}}`."""
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from brownout.base.settings import StrictSettings
+from brownout.inventory.database import Reading
 
-__all__ = ["RedisOptions"]
+__all__ = ["RedisOptions", "reading"]
 
 
 class RedisOptions(StrictSettings):
@@ -15,6 +17,10 @@ class RedisOptions(StrictSettings):
     client: Annotated[
         Literal["valkey-go", "go-redis"] | None,
         Field(description="the client library; `valkey-go`"),
+    ] = None
+    read_from: Annotated[
+        Literal["master", "replica"] | None,
+        Field(description="who is asked by reads; `master`"),
     ] = None
     connect_timeout_ms: Annotated[
         Annotated[int, Field(ge=1, le=3_600_000)] | None,
@@ -28,3 +34,8 @@ class RedisOptions(StrictSettings):
         Annotated[int, Field(ge=0, le=10_000)] | None,
         Field(description="go-redis: connections to each node; 0: its own 10 for each core"),
     ] = None
+
+
+def reading(options: Mapping[str, Any]) -> Reading:
+    """Return what reads with these options see: no copy waits for another one."""
+    return Reading("eventual", options.get("read_from") or "master")

@@ -181,6 +181,11 @@ def ledger(material: Material) -> Grid:
             [f"copies {name}", number(getattr(summary.copies, name)), meaning]
             for name, meaning in COPIES.items()
         ]
+    if summary.reads is not None:
+        rows += [
+            [f"reads of {lane.stream} in {lane.lane}", number(lane.checked), lane.words]
+            for lane in summary.reads.lanes
+        ]
     sampled = " Only a sample of the keys was read." if summary.sampled else ""
     note = f"{summary.detail[:1].upper()}{summary.detail[1:]}.{sampled}"
     heads = columns("what | number:n | meaning:wrap")

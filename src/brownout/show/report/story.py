@@ -60,7 +60,7 @@ def felt(impact: Impact) -> list[str]:
         sentences += [line for name in _applications(impact) if (line := _served(fault, name))]
     if impact is UNKNOWN:
         return ["Not known: the run could not be measured."]
-    return [*sentences, _writes(impact.ledger), *_copies(impact.ledger)]
+    return [*sentences, _writes(impact.ledger), *_copies(impact.ledger), *_reads(impact.ledger)]
 
 
 def why(impact: Impact) -> list[str]:
@@ -157,10 +157,12 @@ def _worse(impact: Impact, faults: Sequence[Fault]) -> str:
     never = any(looks and looks[-1].first_yes is None for looks in looked)
     gone = impact.ledger.state == "lost"
     differ = impact.ledger.copies is not None and impact.ledger.copies.diverged
+    misread = impact.ledger.reads is not None and impact.ledger.reads.against
     return (
         ("; redundancy not restored before the run ended" if never else "")
         + ("; ACKNOWLEDGED WRITES WERE LOST" if gone else "")
         + ("; COPIES DIFFER" if differ else "")
+        + ("; READS DID NOT HAVE THEIR GUARANTEE" if misread else "")
     )
 
 
@@ -340,6 +342,13 @@ def _copies(ledger: Ledger) -> list[str]:
     if ledger.copies is None:
         return []
     words = _sentence(ledger.copies.words)
+    return [f"{words[0].upper()}{words[1:]}"]
+
+
+def _reads(ledger: Ledger) -> list[str]:
+    if ledger.reads is None:
+        return []
+    words = _sentence(ledger.reads.words)
     return [f"{words[0].upper()}{words[1:]}"]
 
 

@@ -8,6 +8,7 @@ from brownout.measure.impact import NEVER, Act, Fault, Impact, Judged, Range
 from brownout.measure.measures import Measure, find, label, measures
 from brownout.run.copies import Copies
 from brownout.run.ledger import Ledger
+from brownout.run.reads import Reads
 from brownout.show.report import canary
 from brownout.show.report.faults import named, worst_part
 from brownout.show.report.noise import detectable_words, sham_words, stable_words
@@ -83,6 +84,7 @@ def rows(impact: Impact, fault: Fault, place: int) -> list[tuple[str, str, str, 
     for name, measure in measures().items():
         slo = limits.pop((name, "total"), None)
         compared = name == "diverged_copies" and impact.ledger.copies is not None
+        compared |= name == "stale_reads" and impact.ledger.reads is not None
         if slo is None and not compared and not _has_row(measure, fault):
             continue
         if name == "lost_operations" and slo is None:  # its row shows the seconds as well
@@ -112,6 +114,8 @@ def _value(impact: Impact, fault: Fault, name: str, scope: str = "total") -> str
     measure = find(name)
     if name == "diverged_copies" and (copies := impact.ledger.copies) is not None:
         return _diverged(copies)
+    if name == "stale_reads" and (reads := impact.ledger.reads) is not None:
+        return _stale(reads)
     if measure is not None and measure.of_ledger:
         slo = impact.limit(name, scope)
         return quantity(name, None) if slo is None else _ends(name, slo.ends, slo.value)
@@ -150,6 +154,19 @@ def _diverged(copies: Copies) -> str:
         return "unknown"
     ends = between(copies.bounds, partial(quantity, "diverged_copies"), copies.diverged)
     return f"{ends} of {number(copies.compared)}, on {len(copies.servers)} servers"
+
+
+def _stale(reads: Reads) -> str:
+    """`0 of 4,000 (12 more are allowed, up to 1.2 s old)`."""
+    against, allowed = (reads.bounds(name) for name in ("stale_reads", "stale_reads_allowed"))
+    age = reads.bounds("stale_age")
+    if against is None or allowed is None or age is None:
+        return "unknown"
+    words = f"{number(against[0])} of {number(reads.checked)}"
+    old = f"up to {quantity('stale_age', age[0])} old"
+    if allowed[0]:
+        return f"{words}  ({number(allowed[0])} more are allowed, {old})"
+    return f"{words}  ({old})" if against[0] else words
 
 
 def _limit(slo: Judged | None, place: int) -> tuple[str, str]:
