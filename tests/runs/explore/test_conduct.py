@@ -43,10 +43,10 @@ class Process:
 
     def __init__(self, world: World, ends: Iterator[str]) -> None:
         self._world, self._ends = world, ends
-        self.judged: list[Path] = []
+        self.experiments: list[Path] = []
 
     def __call__(self, experiment: Path, variables: Sequence[str], **_: Any) -> Self:
-        self.judged.append(experiment)
+        self.experiments.append(experiment)
         return self
 
     def __enter__(self) -> Self:
@@ -59,12 +59,16 @@ class Process:
         end = next(self._ends, "")
         if end == "killed":
             raise KeyboardInterrupt
+        if end == "no effect":
+            return Outcome(
+                Path("runs") / f"run-{len(self.experiments)}", made({"faults": []}), None
+            )
         if end == "not begun":
             return Outcome(None, None, None)
-        document = json.loads(self.judged[-1].read_text(encoding="utf-8"))
+        document = json.loads(self.experiments[-1].read_text(encoding="utf-8"))
         impact = _impact(document, self._world)
         unmended = "n1 is still frozen" if end == "not put back" else None
-        return Outcome(Path("runs") / f"run-{len(self.judged)}", impact, unmended)
+        return Outcome(Path("runs") / f"run-{len(self.experiments)}", impact, unmended)
 
 
 def _impact(experiment: dict[str, Any], world: World) -> Impact:
@@ -192,6 +196,15 @@ def test_what_happened_once_and_not_again_stays_a_finding_and_says_so(explore: A
         (0, 3, record.findings[0].schedule)
     ]
     assert record.findings[0].open
+
+
+def test_repeats_that_could_not_be_judged_are_not_counted_as_kept_promises(explore: Any) -> None:
+    _, run = explore(lambda _: True, ends=["", "no effect", "no effect"])
+    record = new(Request(LAB, 5, repeats=2), 100)
+    run(record)
+    (finding,) = record.findings
+    assert (finding.hits, finding.judged) == (0, 0)
+    assert "judged" in finding.open
 
 
 @pytest.mark.parametrize("after", [1, 4, 7, 20])

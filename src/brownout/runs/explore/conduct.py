@@ -137,7 +137,8 @@ class _Exploration:
             finding.hits, finding.judged = self._rate(first.number, REPEAT, schedule, oracle)
             self._say(f"again in {finding.hits} of {finding.judged} runs: {schedule.words}")
             if not finding.hits:
-                finding.open = "it did not happen again"
+                unclear = "none of the repeats could be judged"
+                finding.open = "it did not happen again" if finding.judged else unclear
                 return
             self._shrink(finding, schedule)
             finding.open = ""
@@ -199,7 +200,7 @@ class _Exploration:
             for attempt in range(1, self._request.repeats + 1)
         ]
         judged = [each for each in runs if each.is_judged]
-        return sum(oracle in each.broken for each in judged), max(1, len(judged))
+        return sum(oracle in each.broken for each in judged), len(judged)
 
     def _holds(self, number: int, schedule: Schedule, oracle: str, wanted: int) -> bool:
         """Whether a schedule breaks the promise in `wanted` runs, no more of which are made than
