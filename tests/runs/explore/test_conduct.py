@@ -199,8 +199,8 @@ def test_what_happened_once_and_not_again_stays_a_finding_and_says_so(explore: A
 
 
 def test_repeats_that_could_not_be_judged_are_not_counted_as_kept_promises(explore: Any) -> None:
-    _, run = explore(lambda _: True, ends=["", "no effect", "no effect"])
-    record = new(Request(LAB, 5, repeats=2), 100)
+    _, run = explore(lambda _: True, ends=["", *["no effect"] * 4])
+    record = new(Request(LAB, 5, repeats=2), 180)
     run(record)
     (finding,) = record.findings
     assert (finding.hits, finding.judged) == (0, 0)

@@ -195,24 +195,29 @@ class _Exploration:
     def _rate(self, number: int, purpose: str, schedule: Schedule, oracle: str) -> tuple[int, int]:
         """Run a schedule as often as was asked for; return how often it broke it, and how often
         it was judged."""
-        runs = [
-            self._run(number, purpose, schedule, attempt)
-            for attempt in range(1, self._request.repeats + 1)
-        ]
-        judged = [each for each in runs if each.is_judged]
+        judged: list[Try] = []
+        for attempt in range(1, 2 * self._request.repeats + 1):
+            run = self._run(number, purpose, schedule, attempt)
+            judged += [run] if run.is_judged else []
+            if len(judged) == self._request.repeats:
+                break
         return sum(oracle in each.broken for each in judged), len(judged)
 
     def _holds(self, number: int, schedule: Schedule, oracle: str, wanted: int) -> bool:
-        """Whether a schedule breaks the promise in `wanted` runs, no more of which are made than
-        decide that."""
+        """Whether a schedule breaks the promise in `wanted` runs.
+
+        No more are made than decide that; those that cannot be judged are made again.
+        """
         if not is_allowed(self._space, schedule):
             return False
-        hits = 0
-        for attempt in range(1, self._request.repeats + 1):
-            hits += oracle in self._run(number, SHRINK, schedule, attempt).broken
+        repeats, hits, judged = self._request.repeats, 0, 0
+        for attempt in range(1, 2 * repeats + 1):
+            run = self._run(number, SHRINK, schedule, attempt)
+            judged += run.is_judged
+            hits += oracle in run.broken
             if hits >= wanted:
                 return True
-            if hits + self._request.repeats - attempt < wanted:
+            if hits + repeats - judged < wanted:
                 return False
         return False
 
