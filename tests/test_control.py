@@ -173,6 +173,14 @@ def test_a_misspelt_scenario_ends_the_experiment_before_anything_is_touched(tmp_
     assert ran.directory is None
 
 
+def test_a_log_that_does_not_go_to_a_terminal_has_no_colours(tmp_path: Path) -> None:
+    experiment = chaos.load("node-kill")
+    experiment["configuration"]["target"] = "no-such-node"
+    lines = chaos.run(experiment, tmp_path).output.splitlines()
+    assert len(lines) > 3
+    assert [line for line in lines[1:] if "\x1b" in line] == []  # the first comes before us
+
+
 def test_an_error_in_the_control_itself_ends_the_experiment_before_anything_is_touched(
     tmp_path: Path,
 ) -> None:

@@ -20,7 +20,7 @@ from typing import Any
 import click
 from chaoslib import merge_vars
 from chaoslib.exceptions import InterruptExecution
-from chaoslib.types import Activity, Configuration, Experiment, Journal, Run, Secrets
+from chaoslib.types import Activity, Configuration, Control, Experiment, Journal, Run, Secrets
 
 from brownout.base.errors import BrownoutError
 from brownout.base.redact import redact
@@ -33,6 +33,7 @@ from brownout.session.options import SETTINGS
 from brownout.session.plan import make_plan
 from brownout.session.preview import preview
 from brownout.session.session import Session
+from brownout.show.console import without_colours
 
 __all__ = [
     "after_activity_control",
@@ -44,12 +45,18 @@ __all__ = [
     "before_method_control",
     "before_rollback_control",
     "cleanup_control",
+    "validate_control",
 ]
 
 logger = logging.getLogger("chaostoolkit")
 
 #: What kept this experiment from its beginning, until the journal says so.
 _refusals: list[BrownoutError] = []
+
+
+def validate_control(control: Control) -> None:
+    """Chaos Toolkit validates the experiment: from here on its log is plain but on a terminal."""
+    without_colours(logger)
 
 
 def before_experiment_control(
