@@ -4,6 +4,7 @@ import json
 import secrets
 from collections.abc import Mapping
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -52,6 +53,10 @@ def explore(
             "--output", "-o", help="Also write each finding as an experiment into this folder."
         ),
     ] = None,
+    plan: Annotated[
+        int,
+        typer.Option(min=0, help="Only print the first so many schedules; touches nothing."),
+    ] = 0,
     as_json: Json = False,
 ) -> None:
     """Draw sequences of faults on CLUSTER until one breaks the promise; shorten that.
@@ -70,6 +75,9 @@ def explore(
         seconds(longest, "--longest"), _settings(workload, settings), own, shares,
     )  # fmt: skip
     budget_s = seconds(budget, "--for")
+    if plan:
+        typer.echo(_planned(request, plan, as_json))
+        return
     confirmed = _confirmed(cluster, confirm)
     if confirmed:
         request = _with(request, {"confirm": confirmed})
@@ -93,6 +101,28 @@ def explore(
         for finding in record.findings:
             typer.echo(f"finding {finding.number}: {record.path / finding.experiment}")
     raise typer.Exit(_code(record))
+
+
+def _planned(request: "Request", count: int, as_json: bool) -> str:
+    """Return the first schedules that would be run, and what is not drawn."""
+    from brownout.runs.explore.conduct import look
+    from brownout.runs.explore.draw import numbered
+
+    space = look(request)
+    drawn = numbered(space, request.seed, request.share, request.shares)
+    schedules = list(islice(drawn, count))
+    if as_json:
+        listed = [{"number": number, "schedule": each.document()} for number, each in schedules]
+        left_out = dict(space.left_out)
+        data = {"seed": request.seed, "schedules": listed, "left_out": left_out}
+        return json.dumps(data, indent=2)
+    return "\n".join(
+        [
+            f"seed {request.seed}; the first {count} schedules:",
+            *(f"{number:>4}  {each.words}" for number, each in schedules),
+            *(f"{name} is not drawn: {why}" for name, why in space.left_out.items()),
+        ]
+    )
 
 
 def _code(record: "Record") -> int:

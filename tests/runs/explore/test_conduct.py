@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -13,6 +13,7 @@ from tests.wording import mentions
 
 from brownout.base.errors import Inconclusive
 from brownout.infra import lab
+from brownout.inventory import inventory
 from brownout.inventory.model import Cluster
 from brownout.measure.impact import Impact
 from brownout.runs import repair
@@ -273,6 +274,48 @@ def test_what_is_no_record_is_refused(tmp_path: Path) -> None:
     (tmp_path / "explore.json").write_text('{"schema_version": 1}', encoding="utf-8")
     with pytest.raises(Exception, match="not the record of an exploration"):
         open_record(tmp_path)
+
+
+def test_a_plan_prints_what_would_be_run_and_touches_nothing(
+    explore: Any, brownout: Brownout, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    process, run = explore(lambda _: False)
+    record = new(Request(LAB, 5, share=1, shares=3), 120)
+    run(record)
+    before = sorted(tmp_path.rglob("*"))
+    monkeypatch.setattr("brownout.inventory.inventory.load", inventory.declared)
+    monkeypatch.setattr(conducting, "space_of", lambda *_: replace(SPACE, left_out={"wipe": "why"}))
+    process.judged.clear()
+    options = ("explore", LAB, "--seed", "5", "--share", "2/3", "--plan", "3")
+    planned = json.loads(brownout(*options, "--json").out)
+    assert [(each["number"], tuple(each["schedule"])) for each in planned["schedules"]] == [
+        (each.number, each.schedule) for each in record.tries
+    ]
+    assert planned["left_out"] == {"wipe": "why"}
+    printed = brownout(*options).out
+    shown = [Schedule.of(each.schedule).words for each in record.tries]
+    assert mentions(printed, "seed 5", *shown, "wipe is not drawn: why")
+    assert process.judged == []
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_the_plan_of_a_lab_that_is_down_says_how_to_bring_it_up(brownout: Brownout) -> None:
+    answer = brownout("explore", LAB, "--plan", "3")
+    assert answer.code == 2
+    assert mentions(answer.err, "is down", f"brownout lab up {LAB}")
+
+
+def test_a_record_reads_back_as_it_was_saved_each_time(explore: Any) -> None:
+    _, run = explore()
+    record = new(Request(LAB, 5, settings={"load": {"password": "hunter2"}}), 2000)
+    run(record)
+    text = (record.path / "explore.json").read_text(encoding="utf-8")
+    assert "hunter2" not in text
+    assert json.loads(text) == json.loads(json.dumps(record.document()))
+    again = open_record(record.path)
+    assert again.tries == record.tries
+    again.save()
+    assert (record.path / "explore.json").read_text(encoding="utf-8") == text
 
 
 def test_a_real_cluster_is_explored_and_put_back(brownout: Brownout) -> None:

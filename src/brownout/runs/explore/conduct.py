@@ -11,22 +11,28 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
-from itertools import islice
 from pathlib import Path
 from random import Random
 
 from brownout.base.compact_json import compact
-from brownout.base.errors import Aborted, ClusterError, Inconclusive, UndoFailed, Unsupported
+from brownout.base.errors import (
+    Aborted,
+    ClusterError,
+    ConfigurationError,
+    Inconclusive,
+    UndoFailed,
+    Unsupported,
+)
 from brownout.base.files import private_directory, replace_file
 from brownout.base.words import duration
-from brownout.databases.adapter import adapter_for
+from brownout.databases.adapter import Adapter, adapter_for
 from brownout.infra import lab
 from brownout.infra.lab.inspect import condition
 from brownout.inventory import inventory
 from brownout.inventory.model import Cluster
 from brownout.runs import repair
 from brownout.runs.explore.coverage import happened
-from brownout.runs.explore.draw import is_allowed, schedules, space_of
+from brownout.runs.explore.draw import Space, is_allowed, numbered, space_of
 from brownout.runs.explore.method import experiment_of
 from brownout.runs.explore.oracles import LIMITS, MILESTONE_LIMIT_S, OF_ORACLE, ORACLES, violations
 from brownout.runs.explore.record import (
@@ -35,6 +41,7 @@ from brownout.runs.explore.record import (
     SHRINK,
     Finding,
     Record,
+    Request,
     Try,
     space_document,
 )
@@ -42,7 +49,7 @@ from brownout.runs.explore.schedule import Schedule
 from brownout.runs.explore.shrink import shrink
 from brownout.session.experiment_process import ExperimentProcess, Outcome
 
-__all__ = ["conduct", "put_back"]
+__all__ = ["conduct", "look", "put_back"]
 
 Say = Callable[[str], None]
 WHOLE_WITHIN_S = 120.0
@@ -61,6 +68,16 @@ def conduct(record: Record, say: Say) -> None:
     _Exploration(record, say).make()
     record.ended = datetime.now(UTC).isoformat()
     record.save()
+
+
+def look(request: Request) -> Space:
+    """Return what would be drawn on a cluster that is up; nothing is touched.
+
+    Raises `ClusterError` for a lab that is down.
+    """
+    cluster = inventory.load(request.cluster)
+    with closing(adapter_for(cluster)) as adapter:
+        return _space(request, cluster, adapter)
 
 
 def put_back(record: Record, say: Say) -> None:
@@ -87,10 +104,8 @@ class _Exploration:
         try:
             cluster = self._bring_up()
             with closing(adapter_for(cluster)) as adapter:
-                self._space = space_of(
-                    cluster, adapter, request.only, request.without, request.longest_s
-                )
-                self._record.server = adapter.engine()
+                self._space = _space(request, cluster, adapter)
+                self._note_server(adapter.engine())
             self._record.database = cluster.database
             self._record.space = space_document(self._space)
             self._record.save()
@@ -102,10 +117,19 @@ class _Exploration:
         finally:
             self._take_down()
 
+    def _note_server(self, server: str) -> None:
+        """Note what is explored; it may not change within one exploration."""
+        record = self._record
+        if record.tries and server != record.server:
+            raise ConfigurationError(
+                f"{record.path}: its runs so far were on {record.server}, found {server}",
+                "begin another exploration: give another `--seed` or `--name`",
+            )
+        record.server = server
+
     def _search(self) -> None:
         request = self._request
-        drawn = enumerate(schedules(self._space, request.seed), 1)
-        for number, schedule in islice(drawn, request.share, None, request.shares):
+        for number, schedule in numbered(self._space, request.seed, request.share, request.shares):
             attempt = self._run(number, SEARCH, schedule, 1)
             for oracle, words in attempt.broken.items():
                 if not self._is_known(number, oracle, schedule):
@@ -118,7 +142,7 @@ class _Exploration:
                 continue
             if number in finding.seen_again:
                 return True
-            if any(_contains(schedule, Schedule.of(each)) for each in finding.variants):
+            if finding.explains(oracle, schedule):
                 self._see_again(finding, number)
                 return True
         return False
@@ -171,11 +195,8 @@ class _Exploration:
 
     def _is_merged(self, finding: Finding) -> bool:
         """Join a finding to an earlier one with the same shortest; return whether there is one."""
-        key = _faults_of(Schedule.of(finding.shrunk))
         for earlier in self._record.findings:
-            if earlier is finding or earlier.oracle != finding.oracle or not earlier.variants:
-                continue
-            if _faults_of(Schedule.of(earlier.shrunk)) == key:
+            if earlier is not finding and earlier.is_same_as(finding):
                 earlier.variants += finding.variants
                 self._record.findings.remove(finding)
                 (self._record.path / finding.experiment).unlink(missing_ok=True)
@@ -351,15 +372,8 @@ class _Exploration:
             self._record.save()
 
 
-def _faults_of(schedule: Schedule) -> list[tuple[str, str, str]]:
-    """Return what makes two schedules the same finding: faults, roles and moments in order."""
-    return [(step.fault, step.node, step.when) for step in schedule.steps]
-
-
-def _contains(schedule: Schedule, shortest: Schedule) -> bool:
-    """Whether a schedule has the faults and roles of the shortest, in their order."""
-    steps = iter((step.fault, step.node) for step in schedule.steps)
-    return all((step.fault, step.node) in steps for step in shortest.steps)
+def _space(request: Request, cluster: Cluster, adapter: Adapter) -> Space:
+    return space_of(cluster, adapter, request.only, request.without, request.longest_s)
 
 
 def _sentence(words: str) -> str:

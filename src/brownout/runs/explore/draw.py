@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import product
+from itertools import islice, product
 from random import Random
 from typing import Any
 
@@ -26,7 +26,7 @@ from brownout.runs.explore.schedule import (
 )
 from brownout.session.targets import BROKEN
 
-__all__ = ["Cell", "Space", "cells_of", "schedules", "space_of"]
+__all__ = ["Cell", "Space", "cells_of", "numbered", "schedules", "space_of"]
 
 #: How many steps a schedule has, and how often.
 _LENGTHS, _WEIGHTS = (2, 3, 4, 5), (5, 3, 2, 1)
@@ -124,6 +124,13 @@ def schedules(space: Space, seed: int) -> Iterator[Schedule]:
         schedule = _draw(space, Random(f"{seed} {number}"), drawn)
         drawn.update(cells_of(schedule))
         yield schedule
+
+
+def numbered(
+    space: Space, seed: int, share: int = 0, shares: int = 1
+) -> Iterator[tuple[int, Schedule]]:
+    """Yield the schedules of one of `shares` with their numbers, for ever."""
+    return islice(enumerate(schedules(space, seed), 1), share, None, shares)
 
 
 def cells_of(schedule: Schedule) -> list[Cell]:

@@ -6,18 +6,19 @@ findings/             each finding as an experiment: the shortest schedule that 
 explore.html, .md     the page
 """
 
+import json
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from brownout.base.errors import RunDirectoryError
-from brownout.base.files import private_directory
+from brownout.base.files import private_directory, replace_file
 from brownout.base.redact import redact
 from brownout.run.directory import make_new, runs_root
-from brownout.run.metadata import read_json, write_json
+from brownout.run.metadata import read_json
 from brownout.runs.explore.coverage import tried_cells
 from brownout.runs.explore.draw import Cell, Space
 from brownout.runs.explore.schedule import Schedule
@@ -25,6 +26,7 @@ from brownout.runs.explore.schedule import Schedule
 __all__ = ["SEARCH", "Finding", "Record", "Request", "Try", "last", "new", "open_record"]
 
 EXPLORATIONS = "explorations"
+FILE = "explore.json"
 #: Why a schedule was run: as drawn, to learn how often it breaks the promise, or to be shortened.
 SEARCH, REPEAT, SHRINK = "search", "repeat", "shrink"
 
@@ -102,6 +104,17 @@ class Finding:
     open: str = ""
     experiment: str = ""
 
+    def explains(self, oracle: str, schedule: Schedule) -> bool:
+        """Whether a schedule that violated `oracle` contains what this finding came down to."""
+        variants = map(Schedule.of, self.variants)
+        return self.oracle == oracle and any(schedule.contains(each) for each in variants)
+
+    def is_same_as(self, other: "Finding") -> bool:
+        """Whether both were shrunk to the same faults, roles and moments."""
+        if self.oracle != other.oracle or not (self.variants and other.variants):
+            return False
+        return Schedule.of(self.shrunk).faults == Schedule.of(other.shrunk).faults
+
 
 @dataclass(slots=True)
 class Record:
@@ -118,16 +131,29 @@ class Record:
     space: dict[str, Any] = field(default_factory=dict)
     tries: list[Try] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
+    #: The tries as they were written before: they do not change, and there may be thousands.
+    _lines: list[str] = field(default_factory=list, repr=False, compare=False)
 
     def save(self) -> None:
         """Write it, whole or not at all."""
-        write_json(self.path / "explore.json", self.document())
+        self._lines += [
+            json.dumps(redact(asdict(each)), ensure_ascii=False, allow_nan=False)
+            for each in self.tries[len(self._lines) :]
+        ]
+        rest = json.dumps(self._without_tries(), indent=2, ensure_ascii=False, allow_nan=False)
+        tries = ",\n".join(self._lines)
+        text = f'{rest.removesuffix("}").rstrip()},\n  "tries": [\n{tries}\n  ]\n}}\n'
+        replace_file(self.path / FILE, text)
 
     def document(self) -> dict[str, Any]:
         """Return it as JSON data, without secrets."""
-        data = {"schema_version": 1, **asdict(self)}
-        del data["path"]
-        return dict(redact(data))
+        return {**self._without_tries(), "tries": [redact(asdict(each)) for each in self.tries]}
+
+    def _without_tries(self) -> dict[str, Any]:
+        data = asdict(replace(self, tries=[], _lines=[]))
+        for name in ("path", "tries", "_lines"):
+            del data[name]
+        return {"schema_version": 1, **redact(data)}
 
     @property
     def spent_s(self) -> float:
@@ -176,7 +202,7 @@ def new(request: Request, budget_s: float) -> Record:
 
 def open_record(path: Path) -> Record:
     """Read an exploration; `RunDirectoryError` if there is none."""
-    data = read_json(path / "explore.json")
+    data = read_json(path / FILE)
     try:
         del data["schema_version"]
         request = data.pop("request")
@@ -194,7 +220,7 @@ def open_record(path: Path) -> Record:
 
 def last(cluster: str) -> Path | None:
     """Return the directory of the last exploration of a cluster; None where there is none."""
-    records = sorted((runs_root() / EXPLORATIONS).glob("*/explore.json"))
+    records = sorted((runs_root() / EXPLORATIONS).glob(f"*/{FILE}"))
     named = [p.parent for p in records if read_json(p)["request"]["cluster"] == cluster]
     return named[-1] if named else None
 

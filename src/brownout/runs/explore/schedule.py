@@ -116,6 +116,16 @@ class Schedule:
         return sum(step.gap_s + step.lasts_s for step in self.steps)
 
     @property
+    def faults(self) -> list[tuple[str, str, str]]:
+        """What makes two schedules the same finding: faults, roles and moments in order."""
+        return [(step.fault, step.node, step.when) for step in self.steps]
+
+    def contains(self, shortest: Self) -> bool:
+        """Whether it has the faults and roles of `shortest`, in their order."""
+        steps = iter((step.fault, step.node) for step in self.steps)
+        return all((step.fault, step.node) in steps for step in shortest.steps)
+
+    @property
     def while_degraded(self) -> bool:
         """Whether a step may begin before the cluster is redundant again."""
         return any(step.when != REDUNDANT and step.node != BROKEN for step in self.steps)
