@@ -42,8 +42,8 @@ def loses_after_kill_and_pause(breaks: list[tuple[str, str]]) -> bool:
 class Process:
     """Stands for `chaos run`: a run in the world, which loses writes as its truth says."""
 
-    def __init__(self, world: World, ends: Iterator[str]) -> None:
-        self._world, self._ends = world, ends
+    def __init__(self, world: World, ends: Iterator[str], garbles: object) -> None:
+        self._world, self._ends, self._garbles = world, ends, garbles
         self.experiments: list[Path] = []
 
     def __call__(self, experiment: Path, variables: Sequence[str], **_: Any) -> Self:
@@ -67,13 +67,16 @@ class Process:
         if end == "not begun":
             return Outcome(None, None, None)
         document = json.loads(self.experiments[-1].read_text(encoding="utf-8"))
-        impact = _impact(document, self._world)
+        impact = _impact(document, self._world, self._garbles)
         unmended = "n1 is still frozen" if end == "not put back" else None
         return Outcome(Path("runs") / f"run-{len(self.experiments)}", impact, unmended)
 
 
-def _impact(experiment: dict[str, Any], world: World) -> Impact:
-    """All faults took effect, and what the world says became of acknowledged writes."""
+def _impact(experiment: dict[str, Any], world: World, garbles: object) -> Impact:
+    """All faults took effect, and what the world says became of acknowledged writes.
+
+    The fault that `garbles` has answers fail their checksum if it is alone.
+    """
     first = experiment["configuration"]["target"]
     breaks = []
     for activity in experiment["method"]:
@@ -85,7 +88,9 @@ def _impact(experiment: dict[str, Any], world: World) -> Impact:
         {"type": "break", "name": fault, "node": "n1", "requested": 20.0 + n, "effective": 20.0 + n}
         for n, (fault, _) in enumerate(breaks)
     ]
-    ledger = {"state": "lost", "lost": 3} if world(breaks) else {}
+    ledger: dict[str, Any] = {"state": "lost", "lost": 3} if world(breaks) else {}
+    if breaks == [garbles]:
+        ledger["garbled_answers"] = 2
     return made({"faults": [{"events": events}], "ledger": ledger})
 
 
@@ -117,9 +122,11 @@ def explore(
     monkeypatch.setattr(lab, "down", lambda *_, **__: True)
 
     def scripted(
-        world: World = loses_after_kill_and_pause, ends: Sequence[str] = ()
+        world: World = loses_after_kill_and_pause,
+        ends: Sequence[str] = (),
+        garbles: tuple[str, str] | None = None,
     ) -> tuple[Process, Callable[[Record], list[str]]]:
-        process = Process(world, iter(ends))
+        process = Process(world, iter(ends), garbles)
         monkeypatch.setattr(conducting, "ExperimentProcess", process)
 
         def run(record: Record) -> list[str]:
@@ -206,6 +213,18 @@ def test_repeats_that_could_not_be_judged_are_not_counted_as_kept_promises(explo
     (finding,) = record.findings
     assert (finding.hits, finding.judged) == (0, 0)
     assert "judged" in finding.open
+
+
+def test_what_is_seen_while_something_else_is_shortened_is_a_finding_too(explore: Any) -> None:
+    def loses_by_any_pause(breaks: list[tuple[str, str]]) -> bool:
+        return any(fault == "pause_node" for fault, _ in breaks)
+
+    garbles = ("pause_node", "secondary")
+    _, run = explore(loses_by_any_pause, garbles=garbles)
+    record = new(Request(LAB, 5, repeats=2), 3200)
+    run(record)
+    shrunk = {f.oracle: [(s["fault"], s["node"]) for s in f.shrunk] for f in record.findings}
+    assert shrunk["garbled_answers"] == [garbles]
 
 
 @pytest.mark.parametrize("after", [1, 7, 20])

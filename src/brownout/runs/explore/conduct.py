@@ -8,7 +8,7 @@ has run already is taken from there.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -130,10 +130,30 @@ class _Exploration:
     def _search(self) -> None:
         request = self._request
         for number, schedule in numbered(self._space, request.seed, request.share, request.shares):
-            attempt = self._run(number, SEARCH, schedule, 1)
-            for oracle, words in attempt.broken.items():
-                if not self._is_known(number, oracle, schedule):
-                    self._investigate(attempt, schedule, oracle, words)
+            self._run(number, SEARCH, schedule, 1)
+            investigated: set[str] = set()
+            while (sighting := self._sighting(number, investigated)) is not None:
+                attempt, oracle = sighting
+                investigated.add(oracle)
+                seen = Schedule.of(attempt.schedule)
+                if not self._is_known(number, oracle, seen):
+                    self._investigate(attempt, seen, oracle, attempt.broken[oracle])
+
+    def _sighting(self, number: int, but: Collection[str]) -> tuple[Try, str] | None:
+        """Return the first run for a schedule in which another oracle than these was violated.
+
+        A run that was made to shorten one finding may show another.
+        """
+        return next(
+            (
+                (each, oracle)
+                for each in self._record.tries
+                if each.number == number
+                for oracle in each.broken
+                if oracle not in but
+            ),
+            None,
+        )
 
     def _is_known(self, number: int, oracle: str, schedule: Schedule) -> bool:
         """Whether an earlier finding explains a violation; it is noted there."""
