@@ -10,6 +10,13 @@ from brownout.session.experiment_process import Outcome
 
 CLEAN: dict[str, Any] = {"faults": [{}]}
 LOST = {"state": "lost", "lost": 12}
+LANE = {
+    "stream": "orders",
+    "lane": "",
+    "guarantee": "linearizable",
+    "asked": "primary",
+    "checked": 9,
+}
 NEVER_REDUNDANT = {"name": "redundant", "last_no": 50.0, "first_yes": None, "limit_s": 90.0}
 
 
@@ -26,12 +33,19 @@ def test_a_run_that_kept_everything_breaks_nothing_however_slow_it_was() -> None
     ("oracle", "document"),
     [
         ("lost_writes", {**CLEAN, "ledger": LOST}),
+        ("stale_reads", {**CLEAN, "ledger": {"reads": {"lanes": [{**LANE, "stale": 2}]}}}),
+        ("dirty_reads", {**CLEAN, "ledger": {"reads": {"lanes": [{**LANE, "dirty": 2}]}}}),
         ("garbled_answers", {**CLEAN, "ledger": {"garbled_answers": 3}}),
         ("never_redundant", {"faults": [{"milestones": [NEVER_REDUNDANT]}]}),
     ],
 )
 def test_each_of_them_is_seen_alone(oracle: str, document: dict[str, Any]) -> None:
     assert list(broken(document)) == [oracle]
+
+
+def test_a_stale_read_that_its_guarantee_allows_breaks_nothing() -> None:
+    lanes = [{**LANE, "guarantee": "eventual", "stale": 2}]
+    assert broken({**CLEAN, "ledger": {"reads": {"lanes": lanes}}}) == {}
 
 
 def test_a_figure_is_in_the_words() -> None:

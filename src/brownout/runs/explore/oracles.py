@@ -16,11 +16,15 @@ __all__ = ["LIMITS", "MILESTONE_LIMIT_S", "OF_ORACLE", "ORACLES", "Violation", "
 ORACLES: Mapping[str, str] = {
     "lost_writes": "acknowledged writes are lost",
     "diverged_copies": "keys have copies that differ after everything was put back",
+    "stale_reads": "reads returned an older state than was promised",
+    "dirty_reads": "reads returned what was never acknowledged and is gone",
     "garbled_answers": "answers failed their checksum",
     "never_redundant": "the cluster is not redundant again",
     "never_served": "the load is not served again",
     "undo_failed": "something could not be put back",
 }
+#: Those that are measures of the ledger.
+_COUNTED = ("lost_writes", "diverged_copies", "stale_reads", "dirty_reads")
 #: Limits of an experiment that was explored; none of them is a time.
 LIMITS: Mapping[str, float] = {"lost_writes": 0, "diverged_copies": 0}
 #: What an explored run waits for a milestone.
@@ -49,7 +53,7 @@ def violations(outcome: Outcome) -> list[Violation]:
 
 
 def _of_run(impact: Impact) -> Iterator[Violation]:
-    for measure in LIMITS:
+    for measure in _COUNTED:
         if count := impact.value(measure):
             yield Violation(measure, f"{count:,.0f} {ORACLES[measure]}")
     if garbled := impact.ledger.garbled_answers:
