@@ -4,7 +4,7 @@
 
 It stands for a Service or a proxy whose health check asks each node for its role, with the figures
 of the configuration that Patroni has for HAProxy: every 3 s, and a node is dropped after 3 failed
-checks. Connections that are open stay where they are.
+checks. Without a primary it refuses connections. Those that are open stay where they are.
 """
 
 import asyncio
@@ -69,9 +69,9 @@ async def main():
             await asyncio.sleep(EVERY_S)
             now = await primary(nodes, login)
             failed = 0 if now == leads_to else failed + 1
-            if now and failed >= FALL:
+            if failed >= FALL or (now and leads_to is None):
                 leads_to, failed = now, 0
-                print("entry: leads to", *now, file=sys.stderr, flush=True)
+                print("entry: leads to", *(now or ["no node"]), file=sys.stderr, flush=True)
 
     server = await asyncio.start_server(forward, "127.0.0.1", 0)
     looking = asyncio.create_task(look())

@@ -66,7 +66,7 @@ async function work(r) {
 function ended(r, error) {
   const code = error.code ?? error.message;
   const sqlstate = sqlstateOf(error);
-  const unknown = r.sent && r.do === "write" && /^(57|08)/.test(sqlstate ?? "57"); // without one the connection broke
+  const unknown = r.sent && r.do === "write" && /^(57|08|40003)/.test(sqlstate ?? "57"); // without one the connection broke
   const cause = sqlstate === "25006" ? { cause: "not-primary" } : {};
   return { end: unknown ? "in_doubt" : "failed", code, ...cause };
 }

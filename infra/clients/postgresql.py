@@ -18,6 +18,9 @@ WRITES = {
     "first": f"UPDATE {TABLE} {SET} WHERE {KNOWN}",
 }
 
+#: SQLSTATEs of a server that may have done what was asked: shut down, cut off, unknown to itself.
+UNKNOWN = ("57", "08", "40003")
+
 
 async def work(pool, r):
     async with pool.connection(timeout=r["deadline_ms"] / 1000) as connection:
@@ -38,7 +41,7 @@ def ended(r, error):
         return {"end": "failed", "cause": "pool-exhausted"}
     code = getattr(error, "sqlstate", None)
     # Without a code the connection broke, and what was sent may be done.
-    unknown = r.get("sent") and r["do"] == "write" and (code or "57")[:2] in ("57", "08")
+    unknown = r.get("sent") and r["do"] == "write" and (code or "57").startswith(UNKNOWN)
     answer = {"end": "in_doubt" if unknown else "failed", "code": code or type(error).__name__}
     return {**answer, "cause": "not-primary"} if code == "25006" else answer
 

@@ -13,7 +13,7 @@ from redis.asyncio import RedisCluster
 from redis.asyncio.cluster import ClusterNode
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
-from redis.exceptions import ConnectionError, MaxConnectionsError, ResponseError, TimeoutError
+from redis.exceptions import MaxConnectionsError, ResponseError
 
 # Answers nil once it is written, else {what is stored} or {}.
 WRITE = """
@@ -28,6 +28,15 @@ if not fits then return {at[3]} end
 redis.call('HSET', KEYS[1], 'writer', ARGV[1], 'sequence', ARGV[2], 'value', ARGV[3])
 return nil
 """
+
+#: Why the server did not do what was asked, by the code of its answer.
+CAUSES = {
+    "READONLY": "not-primary",
+    "CLUSTERDOWN": "quorum-unavailable",
+    "NOREPLICAS": "quorum-unavailable",
+    "LOADING": "no-node",
+    "MASTERDOWN": "no-node",
+}
 
 
 async def work(cluster, r):
@@ -45,12 +54,16 @@ async def work(cluster, r):
 
 def ended(r, error):
     """Say how an operation that raised `error` ended."""
-    answer = {"end": "failed", "code": type(error).__name__}
+    code = getattr(error, "status_code", None)  # redis-py takes it out of the message
+    if not code and isinstance(error, ResponseError):
+        code = str(error).split(" ")[0]
+    answer = {"end": "failed", "code": code or type(error).__name__}
     if isinstance(error, MaxConnectionsError):
         return {**answer, "cause": "pool-exhausted"}
-    if isinstance(error, (ConnectionError, TimeoutError)) or not isinstance(error, ResponseError):
-        return {**answer, "end": "in_doubt" if r["do"] == "write" else "failed"}
-    return {**answer, "code": str(error).split(" ")[0]}
+    if code in CAUSES:
+        return {**answer, "cause": CAUSES[code]}
+    answered = code or isinstance(error, ResponseError)
+    return {**answer, "end": "in_doubt"} if r["do"] == "write" and not answered else answer
 
 
 async def do(cluster, r):
@@ -83,4 +96,5 @@ async def main():
             tasks.create_task(do(cluster, json.loads(line)))
 
 
-asyncio.run(main())
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -27,6 +27,9 @@ WRITES = {
     ),
 }
 
+#: SQLSTATEs of a server that may have done what was asked: shut down, cut off, unknown to itself.
+UNKNOWN = ("57", "08", "40003")
+
 
 async def work(engine, r):
     async with engine.begin() as connection:
@@ -50,7 +53,7 @@ def ended(r, error):
     original = getattr(error, "orig", None) or error
     code = getattr(original, "sqlstate", None)
     # Without a code the connection broke, and what was sent may be done.
-    unknown = r.get("sent") and r["do"] == "write" and (code or "57")[:2] in ("57", "08")
+    unknown = r.get("sent") and r["do"] == "write" and (code or "57").startswith(UNKNOWN)
     answer = {"end": "in_doubt" if unknown else "failed", "code": code or type(original).__name__}
     return {**answer, "cause": "not-primary"} if code == "25006" else answer
 
@@ -97,4 +100,5 @@ async def main():
     await engine.dispose()
 
 
-asyncio.run(main())
+if __name__ == "__main__":
+    asyncio.run(main())

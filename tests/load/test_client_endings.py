@@ -3,6 +3,7 @@
 import asyncio
 import importlib.util
 import json
+import shutil
 import socket
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from psycopg import OperationalError
 from psycopg.errors import lookup
 from psycopg_pool import PoolTimeout, TooManyRequests
 from pymongo import errors
+from redis import exceptions as redis
 
 CLIENTS = Path(__file__).parents[2] / "infra" / "clients"
 READ, WRITE, UNSENT = {"do": "read", "sent": True}, {"do": "write", "sent": True}, {"do": "write"}
@@ -69,6 +71,7 @@ def test_the_client_of_mongodb_reports_the_code_of_a_server_that_is_not_primary(
         (UNSENT, lookup("57P03")(), "failed", None),
         (WRITE, lookup("25006")(), "failed", "not-primary"),
         (WRITE, lookup("40001")(), "failed", None),
+        (WRITE, lookup("40003")(), "in_doubt", None),  # statement completion unknown
         (WRITE, OperationalError("the connection is lost"), "in_doubt", None),
         (READ, OperationalError("the connection is lost"), "failed", None),
         (WRITE, OSError("broken pipe"), "in_doubt", None),
@@ -83,6 +86,95 @@ def test_the_client_of_psycopg_says_how_an_operation_ended(
 ) -> None:
     answer = client("postgresql").ended(request_, error)
     assert (answer["end"], answer.get("cause")) == (end, cause)
+
+
+@pytest.mark.parametrize(
+    ("request_", "name", "end", "cause"),
+    [
+        (WRITE, "AdminShutdownError", "in_doubt", None),
+        (READ, "AdminShutdownError", "failed", None),
+        (WRITE, "ReadOnlySQLTransactionError", "failed", "not-primary"),
+        (WRITE, "SerializationError", "failed", None),
+        (WRITE, "StatementCompletionUnknownError", "in_doubt", None),
+        (WRITE, "InterfaceError", "in_doubt", None),
+        (UNSENT, "CannotConnectNowError", "failed", None),
+    ],
+)
+def test_the_client_of_sqlalchemy_says_how_an_operation_ended(
+    request_: dict[str, Any], name: str, end: str, cause: str | None
+) -> None:
+    error = getattr(pytest.importorskip("asyncpg"), name)("")
+    answer = client("sqlalchemy_asyncpg").ended(request_, error)
+    assert (answer["end"], answer.get("cause")) == (end, cause)
+
+
+@pytest.mark.parametrize(
+    ("request_", "error", "end", "cause", "code"),
+    [
+        (
+            WRITE,
+            redis.ReadOnlyError("", status_code="READONLY"),
+            "failed",
+            "not-primary",
+            "READONLY",
+        ),
+        (WRITE, redis.ClusterDownError(""), "failed", None, "ClusterDownError"),
+        (WRITE, redis.BusyLoadingError("", status_code="LOADING"), "failed", "no-node", "LOADING"),
+        (WRITE, redis.ResponseError("ERR no such command"), "failed", None, "ERR"),
+        (WRITE, redis.MaxConnectionsError(), "failed", "pool-exhausted", "MaxConnectionsError"),
+        (WRITE, redis.ConnectionError(), "in_doubt", None, "ConnectionError"),
+        (READ, redis.ConnectionError(), "failed", None, "ConnectionError"),
+        (WRITE, redis.TimeoutError(), "in_doubt", None, "TimeoutError"),
+    ],
+)
+def test_the_client_of_redis_says_how_an_operation_ended(
+    request_: dict[str, Any], error: Exception, end: str, cause: str | None, code: str
+) -> None:
+    answer = client("redis_cluster").ended(request_, error)
+    assert (answer["end"], answer.get("cause"), answer["code"]) == (end, cause, code)
+
+
+#: Takes the place of node-postgres: each write fails with the code and the class that it names.
+PG = """
+class DatabaseError extends Error {}
+class Pool {
+  on() {}
+  async connect() { return this; }
+  release() {}
+  async query(text, values) {
+    if (!values || values.length < 4) return { rows: [{ standby: false }] };
+    const [kind, code] = values[3].split(" ");
+    throw Object.assign(kind === "server" ? new DatabaseError() : new Error(), { code });
+  }
+}
+module.exports = { DatabaseError, Pool };
+"""
+
+
+def test_the_client_of_node_postgres_takes_only_codes_of_the_server_for_sqlstates(
+    tmp_path: Path,
+) -> None:
+    if shutil.which("node") is None:
+        pytest.skip("NOT TESTED: the client of node-postgres: there is no node")
+    package = tmp_path / "node_modules" / "pg"
+    package.mkdir(parents=True)
+    (package / "index.js").write_text(PG)
+    program = shutil.copy(CLIENTS / "node_pg.mjs", tmp_path)
+    values = ["server 25006", "server 40001", "server 40003", "server 57P01", "node EPIPE"]
+    connection = {"uri": "postgresql://a:1", "username": "", "password": ""}
+    lines: list[dict[str, Any]] = [{"do": "open", "connection": connection, "options": {}}]
+    for id_, value in enumerate(values):
+        write = {"do": "write", "key": "k", "writer": "w", "sequence": 1, "value": value}
+        lines.append({**write, "id": id_, "deadline_ms": 20_000})
+    ran = subprocess.run(
+        ["node", program], input="".join(json.dumps(line) + "\n" for line in lines),
+        capture_output=True, text=True, timeout=30, check=False,
+    )  # fmt: skip
+    answers = {a["id"]: a for a in map(json.loads, ran.stdout.splitlines()) if "id" in a}
+    assert [answers[n]["end"] for n in range(5)] == [
+        "failed", "failed", "in_doubt", "in_doubt", "in_doubt",
+    ]  # fmt: skip
+    assert answers[0]["cause"] == "not-primary"
 
 
 def test_a_read_of_psycopg_that_passes_its_deadline_failed(

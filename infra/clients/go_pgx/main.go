@@ -129,7 +129,7 @@ func perform(db *sql.DB, r request) answer {
 	code, known := fmt.Sprintf("%T", err), false
 	if errors.As(err, &refused) {
 		code = refused.Code
-		known = !strings.HasPrefix(code, "57") && !strings.HasPrefix(code, "08")
+		known = !strings.HasPrefix(code, "57") && !strings.HasPrefix(code, "08") && code != "40003"
 	}
 	failed := answer{"id": r.ID, "end": "failed", "code": code}
 	if sent && r.Do == "write" && !known {
