@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.waiting import await_true, state_of
 
 from brownout.load.client_check import Conversation, Rule, check, check_hanging, ended
 
@@ -133,8 +134,10 @@ def test_the_processes_that_a_client_started_end_with_it(tmp_path: Path) -> None
     command = ["sh", "-c", f'sleep 600 & echo $! > {pid}; echo \'{{"opened": "x"}}\'; wait']
     with Conversation(command, CONNECTION, {}) as client:
         assert client.opened() == ""
-    stat = Path(f"/proc/{int(pid.read_text())}/stat")
-    assert not stat.exists() or stat.read_text().split()[2] == "Z"
+    started = int(pid.read_text())
+    await_true(
+        lambda: state_of(started) in ("Z", "gone"), "the process that the client started ends"
+    )
 
 
 @pytest.mark.usefixtures("hasty")
@@ -154,26 +157,51 @@ def test_a_code_is_a_text_or_a_number(code: object, problem: str, tmp_path: Path
 HANGING = """
 import json, sys, time, pathlib
 flag, end = pathlib.Path(sys.argv[1]), sys.argv[2]
+cause, takes_effect, shard = sys.argv[3], sys.argv[4] == "True", sys.argv[5]
+stored = {}
 for line in sys.stdin:
     r = json.loads(line)
     if r["do"] == "close":
         break
     a = {"opened": "x"} if r["do"] == "open" else {"id": r["id"], "end": "ok", "value": None}
-    if flag.exists() and r["do"] != "open":
+    hangs = flag.exists() and r["do"] != "open" and r["key"].endswith(shard)
+    if hangs:
         time.sleep(r["deadline_ms"] / 1000)
-        a["end"] = end
+        a.update(end=end, cause=cause)
+    if r["do"] == "write" and (not hangs or takes_effect):
+        stored[r["key"]] = r["value"]
+    if r["do"] == "read":
+        a["value"] = stored.get(r["key"])
     print(json.dumps(a), flush=True)
 """
 
 
 @pytest.mark.usefixtures("hasty")
-@pytest.mark.parametrize(("end", "problem"), [("in_doubt", ""), ("failed", "found failed, wanted")])
-def test_a_write_whose_server_hangs_has_to_be_in_doubt(
-    end: str, problem: str, tmp_path: Path
+@pytest.mark.parametrize(
+    ("end", "cause", "takes_effect", "shard", "problem"),
+    [
+        ("in_doubt", "", True, "", ""),
+        ("in_doubt", "", False, "7", ""),  # the keys that end so are on the server that hangs
+        ("failed", "client-timeout-total", False, "7", "found failed, wanted"),
+        ("failed", "pool-exhausted", False, "", ""),
+        ("failed", "pool-exhausted", True, "", "found failed, but it took effect"),
+        ("ok", "", True, "no key", "found ok for each of"),
+    ],
+)
+def test_a_write_whose_server_hangs_has_to_be_in_doubt_unless_it_was_not_sent(
+    end: str,
+    cause: str,
+    takes_effect: bool,
+    shard: str,
+    problem: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr("brownout.load.client_check.HANGING_MS", 100)
     program, flag = tmp_path / "client.py", tmp_path / "hangs"
     program.write_text(HANGING)
-    with Conversation([sys.executable, str(program), str(flag), end], CONNECTION, {}) as client:
+    words = [str(flag), end, cause, str(takes_effect), shard]
+    with Conversation([sys.executable, str(program), *words], CONNECTION, {}) as client:
         assert client.opened() == ""
         rules: list[Rule] = list(check_hanging(client, flag.touch, flag.unlink))
         rules += ended(client)
