@@ -134,7 +134,7 @@ def test_the_client_of_redis_says_how_an_operation_ended(
     assert (answer["end"], answer.get("cause"), answer["code"]) == (end, cause, code)
 
 
-#: Takes the place of node-postgres: each write fails with the code and the class that it names.
+#: Take the places of drivers for Node: a write fails with the error that its value names.
 PG = """
 class DatabaseError extends Error {}
 class Pool {
@@ -149,32 +149,90 @@ class Pool {
 }
 module.exports = { DatabaseError, Pool };
 """
+IOREDIS = """
+class ReplyError extends Error {}
+class Cluster {
+  on() {}
+  async connect() {}
+  async eval(script, keys, key, writer, sequence, value) {
+    const [kind, ...words] = value.split(" ");
+    throw kind === "server" ? new ReplyError(words.join(" ")) : new Error(words.join(" "));
+  }
+}
+module.exports = { Cluster, ReplyError };
+"""
+MONGODB = """
+class MongoServerError extends Error {}
+class MongoWriteConcernError extends MongoServerError {}
+class MongoServerSelectionError extends Error {}
+const records = {
+  async replaceOne(filter, { value }) {
+    const [kind, code] = value.split(" ");
+    if (kind === "pool") throw Object.assign(new Error(), { name: "MongoWaitQueueTimeoutError" });
+    if (kind === "select") throw new MongoServerSelectionError();
+    if (kind === "network") throw new Error();
+    const error = kind === "server" ? new MongoServerError() : new MongoWriteConcernError();
+    throw Object.assign(error, { code: Number(code) });
+  },
+};
+class MongoClient {
+  db() { return { command: async () => {}, collection: () => records }; }
+}
+module.exports = {
+  MongoClient, MongoServerError, MongoServerSelectionError, MongoWriteConcernError,
+};
+"""
+NODE = {
+    "pg": [
+        ("server 25006", "failed", "not-primary"),
+        ("server 40001", "failed", None),
+        ("server 40003", "in_doubt", None),
+        ("server 57P01", "in_doubt", None),
+        ("node EPIPE", "in_doubt", None),
+    ],
+    "ioredis": [
+        ("server READONLY You can't write", "failed", "not-primary"),
+        ("server CLUSTERDOWN The cluster is down", "failed", "quorum-unavailable"),
+        ("server ERR wrong type", "failed", None),
+        ("node Connection is closed.", "in_doubt", None),
+    ],
+    "mongodb": [
+        ("server 10107", "failed", "not-primary"),
+        ("server 13435", "failed", "not-primary"),
+        ("server 189", "in_doubt", None),
+        ("server 11602", "in_doubt", None),
+        ("server 13", "failed", None),
+        ("concern 64", "in_doubt", None),
+        ("concern 10107", "in_doubt", None),
+        ("pool", "failed", "pool-exhausted"),
+        ("select", "failed", "no-node"),
+        ("network", "in_doubt", None),
+    ],
+}
 
 
-def test_the_client_of_node_postgres_takes_only_codes_of_the_server_for_sqlstates(
-    tmp_path: Path,
-) -> None:
+@pytest.mark.parametrize(
+    ("driver", "module"), [("pg", PG), ("ioredis", IOREDIS), ("mongodb", MONGODB)]
+)
+def test_a_client_for_node_says_how_a_write_ended(driver: str, module: str, tmp_path: Path) -> None:
     if shutil.which("node") is None:
-        pytest.skip("NOT TESTED: the client of node-postgres: there is no node")
-    package = tmp_path / "node_modules" / "pg"
+        pytest.skip(f"NOT TESTED: the client for {driver}: there is no node")
+    package = tmp_path / "node_modules" / driver
     package.mkdir(parents=True)
-    (package / "index.js").write_text(PG)
-    program = shutil.copy(CLIENTS / "node_pg.mjs", tmp_path)
-    values = ["server 25006", "server 40001", "server 40003", "server 57P01", "node EPIPE"]
-    connection = {"uri": "postgresql://a:1", "username": "", "password": ""}
-    lines: list[dict[str, Any]] = [{"do": "open", "connection": connection, "options": {}}]
-    for id_, value in enumerate(values):
-        write = {"do": "write", "key": "k", "writer": "w", "sequence": 1, "value": value}
-        lines.append({**write, "id": id_, "deadline_ms": 20_000})
+    (package / "index.js").write_text(module)
+    program = shutil.copy(CLIENTS / f"node_{driver}.mjs", tmp_path)
+    connection = {"uri": "x://a:1", "username": "", "password": ""}
+    opening = {"do": "open", "namespace": "n", "connection": connection, "options": {}}
+    write = {"do": "write", "key": "k", "writer": "w", "sequence": 1, "deadline_ms": 20_000}
+    writes = [{**write, "id": n, "value": value} for n, (value, *_) in enumerate(NODE[driver])]
     ran = subprocess.run(
-        ["node", program], input="".join(json.dumps(line) + "\n" for line in lines),
+        ["node", program],
+        input="".join(json.dumps(line) + "\n" for line in [opening, *writes]),
         capture_output=True, text=True, timeout=30, check=False,
     )  # fmt: skip
     answers = {a["id"]: a for a in map(json.loads, ran.stdout.splitlines()) if "id" in a}
-    assert [answers[n]["end"] for n in range(5)] == [
-        "failed", "failed", "in_doubt", "in_doubt", "in_doubt",
-    ]  # fmt: skip
-    assert answers[0]["cause"] == "not-primary"
+    ended = [(answers[n]["end"], answers[n].get("cause")) for n in range(len(writes))]
+    assert ended == [(end, cause) for _, end, cause in NODE[driver]], ran.stderr
 
 
 def test_a_read_of_psycopg_that_passes_its_deadline_failed(

@@ -1,0 +1,84 @@
+// A client for a stream on Redis Cluster, by ioredis: the protocol of docs/client.md.
+// `npm install ioredis`. The options are those of its Cluster: slotsRefreshInterval, redisOptions: {socketTimeout}, …
+// `retryDelayOnFailover` is 0: if it is more, ioredis sends what a broken connection had not answered again, and such a
+// write may take effect twice.
+import { createInterface } from "node:readline";
+import { Cluster, ReplyError } from "ioredis";
+
+// Answers nil once it is written, else {what is stored} or {}.
+const WRITE = `
+local at = redis.call('HMGET', KEYS[1], 'writer', 'sequence', 'value')
+local fits = true
+if ARGV[4] == 'missing' then fits = not at[1] end
+if ARGV[4] == 'first' then
+  local n = tonumber(at[2] or -1)
+  fits = at[1] == ARGV[1] and n >= tonumber(ARGV[5]) and n <= tonumber(ARGV[6])
+end
+if not fits then return {at[3]} end
+redis.call('HSET', KEYS[1], 'writer', ARGV[1], 'sequence', ARGV[2], 'value', ARGV[3])
+return nil
+`;
+// Why the server did not do what was asked, by the code of its answer.
+const CAUSES = {
+  READONLY: "not-primary",
+  CLUSTERDOWN: "quorum-unavailable",
+  NOREPLICAS: "quorum-unavailable",
+  LOADING: "no-node",
+  MASTERDOWN: "no-node",
+};
+
+const say = (answer) => process.stdout.write(JSON.stringify(answer) + "\n");
+let cluster;
+
+async function open({ connection, options }) {
+  const hosts = connection.uri.replace(/^[^/]*\/\//, "").replace(/[/?].*/, "").split(",");
+  const nodes = hosts.map((each) => {
+    const { hostname: host, port } = new URL(`redis://${each}`);
+    return { host, port: Number(port || 6379) };
+  });
+  const login = { username: connection.username || undefined, password: connection.password || undefined };
+  const redisOptions = { ...login, ...options.redisOptions };
+  cluster = new Cluster(nodes, { retryDelayOnFailover: 0, ...options, redisOptions, lazyConnect: true });
+  cluster.on("error", (error) => process.stderr.write(`${error.message}\n`));
+  try {
+    await cluster.connect();
+    say({ opened: "ioredis", settings: options });
+  } catch (error) {
+    say({ error: error.message });
+  }
+}
+
+async function work(r) {
+  const key = `client:${r.key}`;
+  if (r.do === "read") return { end: "ok", value: await cluster.hget(key, "value") };
+  const { expect = { any: true } } = r;
+  const range = [expect.first ?? 0, expect.last ?? 0];
+  const stored = await cluster.eval(WRITE, 1, key, r.writer, r.sequence, r.value, Object.keys(expect)[0], ...range);
+  return stored === null ? { end: "ok" } : { end: "refused", value: stored[0] ?? null };
+}
+
+function ended(r, error) {
+  if (!(error instanceof ReplyError)) return { end: r.do === "write" ? "in_doubt" : "failed", code: error.message };
+  const code = error.message.split(" ")[0];
+  return { end: "failed", code, cause: CAUSES[code] };
+}
+
+function perform(r) {
+  const deadline = setTimeout(() => {
+    r.late = true;
+    say({ id: r.id, end: r.do === "write" ? "in_doubt" : "failed", cause: "client-timeout-total" });
+  }, r.deadline_ms);
+  const answer = (how) => {
+    clearTimeout(deadline);
+    if (!r.late) say({ id: r.id, ...how });
+  };
+  work(r).then(answer, (error) => answer(ended(r, error)));
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const request = JSON.parse(line);
+  if (request.do === "close") break;
+  if (request.do === "open") await open(request);
+  else perform(request);
+}
+process.stdout.write("", () => process.exit(0));

@@ -1,0 +1,81 @@
+// A client for a stream on MongoDB, by its driver for Node: the protocol of docs/client.md.
+// `npm install mongodb`. The options are those of MongoClient: maxPoolSize, waitQueueTimeoutMS, writeConcern, …
+// Its retries are off unless `retryWrites` and `retryReads` are given.
+import { createInterface } from "node:readline";
+import { MongoClient, MongoServerError, MongoServerSelectionError, MongoWriteConcernError } from "mongodb";
+
+// What the server answers to a write that it did not begin.
+const NOT_PRIMARY = [10107, 13435];
+// What it answers to one that it may have done: stepping or shutting down, interrupted, out of time.
+const UNKNOWN = [11600, 11602, 91, 189, 64, 50, 79, 262];
+const DUPLICATE_KEY = 11000;
+
+const say = (answer) => process.stdout.write(JSON.stringify(answer) + "\n");
+let records;
+
+async function open({ connection, options, namespace }) {
+  const { username, password } = connection;
+  const login = username ? { auth: { username, password } } : {};
+  const usual = { writeConcern: { w: "majority" }, retryWrites: false, retryReads: false };
+  const client = new MongoClient(connection.uri, { ...login, ...usual, ...options });
+  try {
+    await client.db("admin").command({ ping: 1 });
+    records = client.db(namespace).collection("brownout_client");
+    say({ opened: "mongodb for Node", settings: options });
+  } catch (error) {
+    say({ error: error.message });
+  }
+}
+
+// Say whether a write took effect; it did not if its condition did not hold.
+async function write({ key, writer, sequence, value, expect }) {
+  const record = { writer, sequence, value };
+  if (!expect) return (await records.replaceOne({ _id: key }, record, { upsert: true })).acknowledged;
+  if (expect.missing) {
+    return records.insertOne({ _id: key, ...record }).then(
+      () => true,
+      (error) => {
+        if (error.code !== DUPLICATE_KEY || error instanceof MongoWriteConcernError) throw error;
+        return false;
+      },
+    );
+  }
+  const stored = { _id: key, writer, sequence: { $gte: expect.first, $lte: expect.last } };
+  return (await records.updateOne(stored, { $set: record })).matchedCount > 0;
+}
+
+async function work(r) {
+  if (r.do === "write" && (await write(r))) return { end: "ok" };
+  const stored = await records.findOne({ _id: r.key });
+  return { end: r.do === "read" ? "ok" : "refused", value: stored?.value ?? null };
+}
+
+function ended(r, error) {
+  const answer = { end: "failed", code: String(error.code ?? error.name) };
+  if (error.name === "MongoWaitQueueTimeoutError") return { ...answer, cause: "pool-exhausted" };
+  if (error instanceof MongoServerSelectionError) return { ...answer, cause: "no-node" };
+  const unacknowledged = error instanceof MongoWriteConcernError; // done, and may be rolled back
+  if (NOT_PRIMARY.includes(error.code) && !unacknowledged) return { ...answer, cause: "not-primary" };
+  const refused = error instanceof MongoServerError && !UNKNOWN.includes(error.code) && !unacknowledged;
+  return r.do === "write" && !refused ? { ...answer, end: "in_doubt" } : answer;
+}
+
+function perform(r) {
+  const deadline = setTimeout(() => {
+    r.late = true;
+    say({ id: r.id, end: r.do === "write" ? "in_doubt" : "failed", cause: "client-timeout-total" });
+  }, r.deadline_ms);
+  const answer = (how) => {
+    clearTimeout(deadline);
+    if (!r.late) say({ id: r.id, ...how });
+  };
+  work(r).then(answer, (error) => answer(ended(r, error)));
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const request = JSON.parse(line);
+  if (request.do === "close") break;
+  if (request.do === "open") await open(request);
+  else perform(request);
+}
+process.stdout.write("", () => process.exit(0));
