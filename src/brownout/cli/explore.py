@@ -1,6 +1,7 @@
 """`brownout explore`: draw sequences of faults until one breaks the promise, and shorten that."""
 
 import json
+import os
 import secrets
 from collections.abc import Mapping
 from datetime import datetime
@@ -18,7 +19,7 @@ from brownout.cli.settings import Settings, changes
 if TYPE_CHECKING:
     from brownout.runs.explore.record import Record, Request
 
-__all__ = ["explore"]
+__all__ = ["explore", "gather"]
 
 
 def explore(
@@ -39,8 +40,16 @@ def explore(
     ] = "",
     settings: Settings = None,
     share: Annotated[
-        str, typer.Option(help="K/N: only every Nth schedule of the seed, from the Kth on.")
+        str,
+        typer.Option(
+            help="K/N: only every Nth schedule of the seed, from the Kth on; job/N: K is that of "
+            "the pod of an Indexed Job."
+        ),
     ] = "1/1",
+    name: Annotated[
+        str,
+        typer.Option(help="Name of the exploration, continued if begun; for shares: seed-SEED."),
+    ] = "",
     confirm: Annotated[
         str, typer.Option(help="The cluster's own name, wanted where it is not a lab.")
     ] = "",
@@ -66,13 +75,18 @@ def explore(
     promise, 1 if something did, 2 if nothing could be judged, 4 if something is still broken.
     """
     from brownout.runs.explore import record as records
+    from brownout.runs.explore import shares
     from brownout.runs.explore.conduct import conduct, put_back
-    from brownout.runs.explore.page import headline, write
+    from brownout.runs.explore.page import write
 
-    own, shares = _share(share)
+    own, count = shares.share_of(share, os.environ)
+    if count > 1 and not seed:
+        raise ConfigurationError(
+            f"--share {share}: found no --seed, wanted the one that all {count} shares have"
+        )
     request = records.Request(
         cluster, seed or secrets.randbelow(999_999) + 1, n, _names(only), _names(without),
-        seconds(longest, "--longest"), _settings(workload, settings), own, shares,
+        seconds(longest, "--longest"), _settings(workload, settings), own, count,
     )  # fmt: skip
     budget_s = seconds(budget, "--for")
     if plan:
@@ -81,17 +95,58 @@ def explore(
     confirmed = _confirmed(cluster, confirm)
     if confirmed:
         request = _with(request, {"confirm": confirmed})
-    if resume:
-        record = _resumed(request, budget_s)
-        put_back(record, _say)
+    if count > 1:
+        name = name or f"seed-{seed}"
+    if name:
+        record, is_begun = shares.begin(name, request, budget_s)
+    elif resume:
+        record, is_begun = _resumed(request, budget_s), True
     else:
-        record = records.new(request, budget_s)
+        record, is_begun = records.new(request, budget_s), False
     _say(f"explore {cluster}, seed {record.request.seed}; it is kept in {record.path}")
-    try:
-        conduct(record, _say)
-    finally:
-        if record.tries:
-            _say(f"report {write(record)}")
+    if is_begun:
+        _say(f"continued after {len(record.tries)} runs")
+        put_back(record, _say)
+    if record.spent_s < record.budget_s:
+        record.ended = ""
+        try:
+            conduct(record, _say)
+        finally:
+            if record.tries:
+                _say(f"report {write(record)}")
+    raise typer.Exit(_result(record, output, as_json))
+
+
+def gather(
+    name: Annotated[str, typer.Argument(help="The `--name` of an exploration.")],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="Also write each finding as an experiment into this folder."
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Join the shares of the exploration NAME to one record and one page.
+
+    They are taken from the runs' folder and from the object store (BROWNOUT_STORE). Exit codes as
+    of `brownout explore`; 2 also where nothing was found and a share is missing or not over.
+    """
+    from brownout.runs.explore import shares
+    from brownout.runs.explore.page import gathered_from, write
+
+    record = shares.gather(name)
+    for words in gathered_from(record):
+        _say(words)
+    _say(f"report {write(record)}")
+    raise typer.Exit(_result(record, output, as_json))
+
+
+def _result(record: "Record", output: Path | None, as_json: bool) -> int:
+    """Print the result, copy it to where it is wanted, and return the exit code."""
+    from brownout.runs.explore import shares
+    from brownout.runs.explore.page import headline
+
     if output is not None:
         _publish(record, output)
     if as_json:
@@ -100,7 +155,8 @@ def explore(
         typer.echo(headline(record))
         for finding in record.findings:
             typer.echo(f"finding {finding.number}: {record.path / finding.experiment}")
-    raise typer.Exit(_code(record))
+    failed = shares.deliver(record)
+    return _code(record) or int(ExitCode.INCONCLUSIVE if failed else ExitCode.PASS)
 
 
 def _planned(request: "Request", count: int, as_json: bool) -> str:
@@ -128,19 +184,12 @@ def _planned(request: "Request", count: int, as_json: bool) -> str:
 def _code(record: "Record") -> int:
     if record.findings:
         return int(ExitCode.FAIL)
-    judged = any(each.is_judged for each in record.tries)
+    judged = any(each.is_judged for each in record.tries) and not record.is_incomplete
     return int(ExitCode.PASS if judged else ExitCode.INCONCLUSIVE)
 
 
 def _names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",") if name.strip())
-
-
-def _share(text: str) -> tuple[int, int]:
-    own, slash, shares = text.partition("/")
-    if not (slash and own.isdecimal() and shares.isdecimal() and 1 <= int(own) <= int(shares)):
-        raise ConfigurationError(f"--share: found {text!r}, wanted K/N with 1 ≤ K ≤ N, as 2/4")
-    return int(own) - 1, int(shares)
 
 
 def _settings(workload: str, given: list[str] | None) -> dict[str, Any]:
@@ -191,7 +240,6 @@ def _resumed(request: "Request", budget_s: float) -> "Record":
         raise Refused(
             f"the budget of {where} is spent", "give a longer `--for`, or run without --resume"
         )
-    record.ended = ""
     return record
 
 

@@ -18,12 +18,15 @@ from brownout.run.events import wall_clock
 from brownout.run.metadata import read_json, write_json
 from brownout.run.parts.paths import FACTS
 
-__all__ = ["GAMEDAYS", "SCHEMA_VERSION", "RunDirectory", "make_new", "runs_root", "shortage"]
+__all__ = ["EXPLORATIONS", "GAMEDAYS", "SCHEMA_VERSION", "RunDirectory"]
+__all__ += ["make_new", "runs_root", "shortage"]
 
 #: Of run.json, ledger.json and impact.json.
 SCHEMA_VERSION = 1
 #: The folder of the game days, beside the runs.
 GAMEDAYS = "gamedays"
+#: The folder of the explorations, beside them.
+EXPLORATIONS = "explorations"
 #: Less than this free is too little for a run of an hour.
 LEAST_FREE_BYTES = 200_000_000
 #: Less than this during a run ends it, with room left for its own last words.

@@ -8,10 +8,12 @@ import pytest
 from tests.infra.kubernetes.manifests import HERE, PODS, kustomization, manifest, pod
 
 from brownout import cli
+from brownout.base.errors import ExitCode
 from brownout.inventory import inventory
 from brownout.runs.gameday.gameday_file import read
 
-OURS = ("job.yaml", "cronjob.yaml", "volume.yaml", "serviceaccount.yaml")
+OURS = ("job.yaml", "cronjob.yaml", "explore.yaml", "volume.yaml", "serviceaccount.yaml")
+EXPLORE = "explore.yaml"
 
 
 @pytest.fixture
@@ -28,18 +30,20 @@ def test_a_manifest_is_one_for_kubernetes(name: str) -> None:
 
 def test_every_manifest_is_joined_or_has_its_reason() -> None:
     there = {path.name for path in HERE.glob("*.yaml")} - {"kustomization.yaml"}
-    apart = {"job.yaml", "podmonitor.yaml"}  # a run for each `create`; a kind of an operator
+    # A run for each `create`; an exploration for each; a kind of an operator.
+    apart = {"job.yaml", EXPLORE, "podmonitor.yaml"}
     assert set(kustomization()["resources"]) == there - apart
 
 
-@pytest.mark.parametrize("name", PODS)
+@pytest.mark.parametrize("name", [*PODS, EXPLORE])
 def test_every_name_that_a_pod_mentions_is_made(name: str) -> None:
     spec, joined = pod(name)["spec"], kustomization()
     made = {each["name"] for each in joined["configMapGenerator"]}
     assert {v["configMap"]["name"] for v in spec["volumes"] if "configMap" in v} <= made
     claims = {v["persistentVolumeClaim"]["claimName"] for v in spec["volumes"] if len(v) == 2
               and "persistentVolumeClaim" in v}  # fmt: skip
-    assert claims == {manifest("volume.yaml")["metadata"]["name"]}
+    own = set() if name == EXPLORE else {manifest("volume.yaml")["metadata"]["name"]}
+    assert claims == own  # one claim is for one pod at a time
     assert spec["serviceAccountName"] == manifest("serviceaccount.yaml")["metadata"]["name"]
     for container in [*spec["initContainers"], *spec["containers"]]:
         sources = {s[kind]["name"] for s in container["envFrom"] for kind in s if kind[-3:] == "Ref"
@@ -51,7 +55,7 @@ def test_every_name_that_a_pod_mentions_is_made(name: str) -> None:
     assert joined["generatorOptions"]["disableNameSuffixHash"] is True  # job.yaml is not joined
 
 
-@pytest.mark.parametrize("name", PODS)
+@pytest.mark.parametrize("name", [*PODS, EXPLORE])
 def test_a_pod_may_do_nothing_that_it_need_not(name: str) -> None:
     spec = pod(name)["spec"]
     context = spec["securityContext"]
@@ -92,6 +96,33 @@ def test_both_pods_are_the_same_but_for_what_they_run() -> None:
     assert job == day
 
 
+def test_an_exploration_has_a_share_for_each_index_and_repeats_only_what_died() -> None:
+    job = manifest(EXPLORE)["spec"]
+    assert (job["completionMode"], job["template"]["spec"]["restartPolicy"]) == ("Indexed", "Never")
+    (container,) = job["template"]["spec"]["containers"]
+    arguments = container["args"]
+    assert f"--share=job/{job['completions']}" in arguments
+    assert job["parallelism"] == job["completions"]
+    (name,) = [each for each in container["env"] if each["name"] == "NAME"]
+    assert "--name=$(NAME)" in arguments
+    assert "batch.kubernetes.io/job-name" in name["valueFrom"]["fieldRef"]["fieldPath"]
+    (rule,) = [each for each in job["podFailurePolicy"]["rules"] if each["action"] == "FailIndex"]
+    ends = {ExitCode.FAIL, ExitCode.INCONCLUSIVE, ExitCode.UNDO_FAILED, ExitCode.BAD_INPUT}
+    assert rule["onExitCodes"]["values"] == sorted(map(int, ends))
+    assert job["backoffLimitPerIndex"] > 0
+
+
+def test_the_pod_of_an_exploration_is_that_of_a_run_but_for_what_it_runs() -> None:
+    run, explored = pod("job.yaml"), pod(EXPLORE)
+    for template in (run, explored):
+        spec = template["spec"]
+        spec["volumes"] = [each for each in spec["volumes"] if each["name"] != "brownout"]
+        for container in [*spec["initContainers"], *spec["containers"]]:
+            container["env"] = [each for each in container["env"] if each["name"] != "NAME"]
+        spec["containers"][0].pop("args")
+    assert explored == run
+
+
 def test_the_metrics_are_where_the_pod_says(secret: None) -> None:
     listens = inventory.declared(str(HERE / "settings" / "shop.yaml")).observe.listen
     for name in PODS:
@@ -114,6 +145,8 @@ def test_the_pods_call_what_there_is(secret: None, monkeypatch: pytest.MonkeyPat
     args = pod("cronjob.yaml")["spec"]["containers"][0]["args"]
     assert args[-1] == "/etc/brownout/gameday.yaml"
     assert _known(args[1:-1])
+    args = pod(EXPLORE)["spec"]["containers"][0]["args"]
+    assert _known([args[1], *(word.partition("=")[0] for word in args[3:])])
     experiment = pod("job.yaml")["spec"]["containers"][0]["args"][-2]
     assert (HERE.parents[1] / "experiments" / Path(experiment).name).is_file()
     assert str(Path(experiment).parent) == "/opt/brownout/experiments"

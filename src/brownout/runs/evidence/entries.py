@@ -23,7 +23,7 @@ from brownout.run.metadata import read_json
 from brownout.runs.evidence.manifest import NAME, File, Manifest
 from brownout.runs.run_set import verdict_of
 
-__all__ = ["Entry", "entries", "manifest_of"]
+__all__ = ["Entry", "entries", "entry", "manifest_of"]
 
 #: Files with text of other programs and people: messages of drivers, command lines, settings.
 _TEXTS = (".json", ".ndjson", ".log", ".txt", ".md", ".yaml", ".yml")
@@ -50,7 +50,7 @@ def entries(folder: Path) -> dict[str, Entry]:
     Raises `ConfigurationError` for links and other things that are not files, and
     `RunDirectoryError` for what cannot be read.
     """
-    return {name: _entry(path) for name, path in _files(folder).items()}
+    return {name: entry(path) for name, path in _files(folder).items()}
 
 
 def manifest_of(folder: Path, name: str, contents: Mapping[str, Entry]) -> Manifest:
@@ -63,7 +63,7 @@ def manifest_of(folder: Path, name: str, contents: Mapping[str, Entry]) -> Manif
         verdict=verdict_of(folder),
         stand_in=stand_in,
         versions={key: str(value) for key, value in versions.items()},
-        files={each: entry.file for each, entry in contents.items()},
+        files={each: one.file for each, one in contents.items()},
     )
 
 
@@ -95,8 +95,8 @@ def _files(folder: Path) -> dict[str, Path]:
     return files
 
 
-def _entry(path: Path) -> Entry:
-    """A file's list entry; a text without secrets, anything else as it lies there."""
+def entry(path: Path) -> Entry:
+    """Return a file's entry: a text without secrets, anything else as it lies there."""
     try:
         if path.suffix not in _TEXTS and path.name not in _TABLES:
             with path.open("rb") as file:

@@ -36,6 +36,7 @@ from brownout.runs.explore.draw import Space, is_allowed, numbered, space_of
 from brownout.runs.explore.method import experiment_of
 from brownout.runs.explore.oracles import LIMITS, MILESTONE_LIMIT_S, OF_ORACLE, ORACLES, violations
 from brownout.runs.explore.record import (
+    FILE,
     REPEAT,
     SEARCH,
     SHRINK,
@@ -47,6 +48,7 @@ from brownout.runs.explore.record import (
 )
 from brownout.runs.explore.schedule import Schedule
 from brownout.runs.explore.shrink import shrink
+from brownout.runs.store.delivery import deliver_files
 from brownout.session.experiment_process import ExperimentProcess, Outcome
 
 __all__ = ["conduct", "look", "put_back"]
@@ -168,7 +170,8 @@ class _Exploration:
         return False
 
     def _see_again(self, finding: Finding, number: int) -> None:
-        finding.seen_again.append(number)
+        if number not in finding.seen_again:
+            finding.seen_again.append(number)
         self._record.save()
         self._say(f"schedule {number} broke the promise as finding {finding.number} did")
 
@@ -217,7 +220,7 @@ class _Exploration:
         """Join a finding to an earlier one with the same shortest; return whether there is one."""
         for earlier in self._record.findings:
             if earlier is not finding and earlier.is_same_as(finding):
-                earlier.variants += finding.variants
+                earlier.join(finding)
                 self._record.findings.remove(finding)
                 (self._record.path / finding.experiment).unlink(missing_ok=True)
                 self._see_again(earlier, finding.number)
@@ -312,6 +315,7 @@ class _Exploration:
         )  # fmt: skip
         record.tries.append(attempted)
         record.save()
+        deliver_files(record.path, [FILE], self._say)
         if outcome.unmended:
             self._mend(outcome.unmended)
         elif "never_redundant" in broken and self._declared.lab is not None:
@@ -349,6 +353,7 @@ class _Exploration:
         replace_file(folder / name, compact(experiment))
         finding.experiment = record.where(folder / name)
         record.save()
+        deliver_files(record.path, [finding.experiment, FILE], self._say)
 
     # -- the cluster --------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from brownout.show.report import sections
 from brownout.show.report.grid import Cell, Grid, columns
 from brownout.show.report.sections import Section
 
-__all__ = ["headline", "page", "write"]
+__all__ = ["gathered_from", "headline", "page", "write"]
 
 _STEPS = "step:n | as it was first seen:wrap | the shortest that breaks the promise:wrap"
 _COVERED = f"fault and role | {' | '.join(f'{when}:n' for when in WHENS)} | after so many others:n"
@@ -69,12 +69,25 @@ def _markdown(record: Record) -> str:
 
 def _say(record: Record) -> list[str]:
     request = record.request
-    share = f", share {request.share + 1} of {request.shares}" if request.shares > 1 else ""
+    alone = request.shares > 1 and not record.gathered
+    share = f", share {request.share + 1} of {request.shares}" if alone else ""
     return [
+        *gathered_from(record),
         f"Drawn from seed {request.seed}{share}; each finding was run {request.repeats} times more "
         "and then shortened. Judged by what cannot be noise: "
-        f"{'; '.join(ORACLES.values())}."
+        f"{'; '.join(ORACLES.values())}.",
     ]
+
+
+def gathered_from(record: Record) -> Iterator[str]:
+    """Say of which shares the record consists, and what is still to come."""
+    if not record.gathered:
+        return
+    shares = record.request.shares
+    yield f"Gathered from {len(record.gathered)} of {shares} shares."
+    for numbers, why in ((record.missing, "not there"), (record.unfinished, "not over")):
+        if numbers:
+            yield f"Share {', '.join(map(str, numbers))} of {shares}: {why}."
 
 
 def _sections(record: Record) -> Iterator[Section]:

@@ -16,16 +16,27 @@ from typing import Any
 
 from brownout.base.errors import RunDirectoryError
 from brownout.base.files import private_directory, replace_file
+from brownout.base.printable import printable
 from brownout.base.redact import redact
-from brownout.run.directory import make_new, runs_root
+from brownout.run.directory import EXPLORATIONS, make_new, runs_root
 from brownout.run.metadata import read_json
 from brownout.runs.explore.coverage import tried_cells
 from brownout.runs.explore.draw import Cell, Space
 from brownout.runs.explore.schedule import Schedule
 
-__all__ = ["SEARCH", "Finding", "Record", "Request", "Try", "last", "new", "open_record"]
+__all__ = [
+    "FILE",
+    "SEARCH",
+    "Finding",
+    "Record",
+    "Request",
+    "Try",
+    "last",
+    "new",
+    "open_record",
+    "parsed",
+]
 
-EXPLORATIONS = "explorations"
 FILE = "explore.json"
 #: Why a schedule was run: as drawn, to learn how often it breaks the promise, or to be shortened.
 SEARCH, REPEAT, SHRINK = "search", "repeat", "shrink"
@@ -104,6 +115,12 @@ class Finding:
     open: str = ""
     experiment: str = ""
 
+    def join(self, other: "Finding") -> None:
+        """Take in another finding that came down to the same."""
+        self.variants += [each for each in other.variants if each not in self.variants]
+        again = {*self.seen_again, *other.seen_again, other.number} - {self.number}
+        self.seen_again = sorted(again)
+
     def explains(self, oracle: str, schedule: Schedule) -> bool:
         """Whether a schedule that violated `oracle` contains what this finding came down to."""
         variants = map(Schedule.of, self.variants)
@@ -118,7 +135,11 @@ class Finding:
 
 @dataclass(slots=True)
 class Record:
-    """An exploration in the making; `up` is a lab that it has up, `server` what was explored."""
+    """An exploration in the making; `up` is a lab that it has up, `server` what was explored.
+
+    Where it was gathered from shares, `gathered` has the numbers of those that there were, from 1
+    on, and `unfinished` those of them that are not over.
+    """
 
     path: Path
     request: Request
@@ -131,6 +152,8 @@ class Record:
     space: dict[str, Any] = field(default_factory=dict)
     tries: list[Try] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
+    gathered: list[int] = field(default_factory=list)
+    unfinished: list[int] = field(default_factory=list)
     #: The tries as they were written before: they do not change, and there may be thousands.
     _lines: list[str] = field(default_factory=list, repr=False, compare=False)
 
@@ -161,6 +184,16 @@ class Record:
         return sum(each.took_s for each in self.tries)
 
     @property
+    def is_incomplete(self) -> bool:
+        """Whether it was gathered and a share is missing or not over."""
+        return bool(self.gathered) and bool(self.missing or self.unfinished)
+
+    @property
+    def missing(self) -> list[int]:
+        """The numbers of the shares that it was not gathered from."""
+        return [n for n in range(1, self.request.shares + 1) if n not in self.gathered]
+
+    @property
     def searched(self) -> list[Try]:
         """The runs of schedules as they were drawn."""
         return [each for each in self.tries if each.purpose == SEARCH]
@@ -183,26 +216,42 @@ class Record:
         return (cell for each in self.tries for cell in each.cells)
 
 
-def new(request: Request, budget_s: float) -> Record:
-    """Make the directory of a new exploration."""
+def new(request: Request, budget_s: float, path: Path | None = None) -> Record:
+    """Make the directory of a new exploration; without a path, one with the time in its name."""
     now = datetime.now(UTC)
     root = runs_root() / EXPLORATIONS
     try:
-        private_directory(root)
-        path = make_new(root, f"{now:%Y%m%dT%H%M%SZ}-{Path(request.cluster).stem}").absolute()
+        private_directory(path or root)
+        if path is None:
+            path = make_new(root, f"{now:%Y%m%dT%H%M%SZ}-{Path(request.cluster).stem}")
     except OSError as error:
         raise RunDirectoryError(
             f"{root}: no exploration can be kept there: {error.strerror}",
             "set BROWNOUT_RUNS to a directory that can be written",
         ) from error
-    record = Record(path, request, now.isoformat(), budget_s)
+    record = Record(path.absolute(), request, now.isoformat(), budget_s)
     record.save()
     return record
 
 
 def open_record(path: Path) -> Record:
     """Read an exploration; `RunDirectoryError` if there is none."""
-    data = read_json(path / FILE)
+    return _record(read_json(path / FILE), path, str(path))
+
+
+def parsed(text: bytes, path: Path, where: str) -> Record:
+    """Return a record that was read from `where` and is to be kept at `path`.
+
+    Raises `RunDirectoryError` for anything else.
+    """
+    try:
+        data = printable(json.loads(text))
+    except ValueError as error:
+        raise RunDirectoryError(f"{where}: is not JSON: {error}") from error
+    return _record(data, path, where)
+
+
+def _record(data: dict[str, Any], path: Path, where: str) -> Record:
     try:
         del data["schema_version"]
         request = data.pop("request")
@@ -215,7 +264,7 @@ def open_record(path: Path) -> Record:
         findings = [Finding(**each) for each in data.pop("findings")]
         return Record(path.absolute(), asked, tries=tries, findings=findings, **data)
     except (KeyError, TypeError, ValueError) as error:
-        raise RunDirectoryError(f"{path}: is not the record of an exploration: {error}") from error
+        raise RunDirectoryError(f"{where}: is not the record of an exploration: {error}") from error
 
 
 def last(cluster: str) -> Path | None:

@@ -5,8 +5,9 @@ in the log and for the caller.
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from brownout.base.errors import BrownoutError
 from brownout.faults import open_runs
@@ -14,7 +15,10 @@ from brownout.machine import procfs
 from brownout.run.kept import list_all
 from brownout.runs.store.place import Place, find
 
-__all__ = ["deliver", "deliver_left", "left"]
+if TYPE_CHECKING:
+    from brownout.runs.store.objects import Objects
+
+__all__ = ["deliver", "deliver_files", "deliver_left", "left"]
 
 logger = logging.getLogger("chaostoolkit")
 Complain = Callable[[str], None]
@@ -25,21 +29,45 @@ def deliver(folder: Path, complain: Complain = logger.error) -> str | None:
 
     It never raises but for a person who wants to stop.
     """
+
+    def copy(objects: "Objects") -> None:
+        from brownout.runs.store.push import push
+
+        pushed = push(folder, objects)
+        logger.info(f"stored {pushed.files} files in {pushed.url}")
+
+    return _attempt(folder, copy, "`brownout store push` tries it again", complain)
+
+
+def deliver_files(
+    folder: Path, names: Iterable[str], complain: Complain = logger.error
+) -> str | None:
+    """Copy some files of a folder that may still change, as `deliver` copies one that is over."""
+
+    def copy(objects: "Objects") -> None:
+        from brownout.runs.store.push import push_files
+
+        push_files(folder, names, objects)
+
+    return _attempt(folder, copy, "it is tried again with the next one", complain)
+
+
+def _attempt(
+    folder: Path, copy: "Callable[[Objects], None]", advice: str, complain: Complain
+) -> str | None:
     try:
         place = find()
         if place is None:
             return None
         from brownout.runs.store.objects import Objects
-        from brownout.runs.store.push import push
 
-        pushed = push(folder, Objects(place))
-        logger.info(f"stored {pushed.files} files in {pushed.url}")
+        copy(Objects(place))
         return None
     except BrownoutError as error:
         why = str(error)
     except Exception as error:  # whatever a driver does, the verdict stands
         why = f"{type(error).__name__}, a bug in the copying"
-    complain(f"{folder} is NOT in the store: {why}; `brownout store push` tries it again")
+    complain(f"{folder} is NOT in the store: {why}; {advice}")
     return why
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from brownout.base.errors import ConfigurationError, RunDirectoryError
 from brownout.base.files import private_directory
-from brownout.run.directory import GAMEDAYS
+from brownout.run.directory import EXPLORATIONS, GAMEDAYS
 from brownout.runs.evidence.manifest import NAME, Manifest, parse
 from brownout.runs.store.objects import NotThere, Objects
 from brownout.runs.store.push import mark
@@ -34,7 +34,7 @@ class Stored:
 
 def list_stored(objects: Objects, last: int) -> list[Stored]:
     """Return the `last` runs and game days of the store, the oldest first."""
-    runs = [name for name in objects.folders() if name != GAMEDAYS]
+    runs = [name for name in objects.folders() if name not in (EXPLORATIONS, GAMEDAYS)]
     named = {name.rpartition("/")[2]: name for name in [*runs, *objects.folders(f"{GAMEDAYS}/")]}
     return [_stored(named[key], objects) for key in sorted(named)[-last:]]
 

@@ -8,6 +8,7 @@ import hashlib
 import io
 import json
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,12 +16,12 @@ from brownout.base.errors import RunDirectoryError
 from brownout.base.files import private_file
 from brownout.run.directory import runs_root
 from brownout.run.metadata import read_json
-from brownout.runs.evidence.entries import entries, manifest_of
+from brownout.runs.evidence.entries import entries, entry, manifest_of
 from brownout.runs.evidence.manifest import NAME, File, Manifest, parse
 from brownout.runs.store.objects import NotThere, Objects
 from brownout.runs.store.place import Place
 
-__all__ = ["MARK", "Pushed", "is_pushed", "mark", "name_of", "push"]
+__all__ = ["MARK", "Pushed", "is_pushed", "mark", "name_of", "push", "push_files"]
 
 #: In a run's folder: where it was copied to, and by its own time when. It is not copied itself.
 MARK = ".stored"
@@ -41,14 +42,21 @@ def push(folder: Path, objects: Objects) -> Pushed:
     began = _begin(folder)
     name, files = name_of(folder), entries(folder)
     before = _there(name, objects)
-    new = {each: entry for each, entry in files.items() if not _is_there(entry.file, each, before)}
-    for each, entry in new.items():
-        objects.put(f"{name}/{each}", entry.open, entry.file)
+    new = {each: one for each, one in files.items() if not _is_there(one.file, each, before)}
+    for each, one in new.items():
+        objects.put(f"{name}/{each}", one.open, one.file)
     if new or before is None or set(before.files) != set(files):
         _put_manifest(objects, manifest_of(folder, name, files))
     mark(folder, objects.place, began)
-    sent_bytes = sum(entry.file.bytes for entry in new.values())
+    sent_bytes = sum(one.file.bytes for one in new.values())
     return Pushed(f"{objects.place.url}/{name}", len(files), len(new), sent_bytes)
+
+
+def push_files(folder: Path, names: Iterable[str], objects: Objects) -> None:
+    """Copy some files of a folder that may still change; it gets no manifest and no mark."""
+    for name in names:
+        one = entry(folder / name)
+        objects.put(f"{name_of(folder)}/{name}", one.open, one.file)
 
 
 def name_of(folder: Path) -> str:
