@@ -235,7 +235,8 @@ class Runner:
         return {
             "runner.temp": str(self.temp), "github.action_path": str(self.action.parent),
             "github.event_name": self.event, "github.event.number": "17",
-            "github.repository": "shop/orders", "github.token": "token-of-the-job",
+            "github.run_number": "214", "github.repository": "shop/orders",
+            "github.token": "token-of-the-job",
         }[name]  # fmt: skip
 
     def _holds(self, condition: str) -> bool:

@@ -18,6 +18,7 @@ from brownout.base.settings_file import load_yaml
 ROOT = Path(__file__).resolve().parents[3]
 ACTION = ROOT / "action.yml"
 COMPONENT = ROOT / "infra/ci/gitlab/templates/gate.yml"
+COMPONENTS = sorted((ROOT / "infra/ci/gitlab/templates").iterdir())
 LIMITS = ({"measure": "blackout", "limit": 9.0, "scope": "total", "why": "users wait"},)
 HEAL = "Put back what a cancelled or failed run has left"
 GATED = ("Decide", HEAL, "Comment on the pull request", "Fail unless the gate passed")
@@ -29,14 +30,20 @@ GATED = ("Decide", HEAL, "Comment on the pull request", "Fail unless the gate pa
         ("action.yml", "github-actions"),
         ("infra/ci/github-actions.yaml", "github-workflows"),
         ("infra/ci/gitlab-ci.yaml", "gitlab-ci"),
+        ("infra/ci/explore/action.yml", "github-actions"),
+        ("infra/ci/github-explore.yaml", "github-workflows"),
+        ("infra/ci/gitlab-explore.yaml", "gitlab-ci"),
     ],
 )
 def test_a_file_for_a_ci_is_valid_by_its_published_schema(path: str, schema: str) -> None:
     check(ROOT / path, schema)
 
 
-def test_both_parts_of_the_component_are_valid_by_the_published_schema(tmp_path: Path) -> None:
-    header, body = COMPONENT.read_text().split("\n---\n")
+@pytest.mark.parametrize("component", COMPONENTS, ids=lambda path: path.stem)
+def test_both_parts_of_a_component_are_valid_by_the_published_schema(
+    component: Path, tmp_path: Path
+) -> None:
+    header, body = component.read_text().split("\n---\n")
     for number, text in enumerate((header, body)):
         (tmp_path / f"{number}.yml").write_text(text)
         check(tmp_path / f"{number}.yml", "gitlab-ci")
