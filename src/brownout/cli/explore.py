@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 __all__ = ["explore", "gather"]
 
+#: The workload of labs.
+_CHECKED = "lab:checked-reads"
+
 
 def explore(
     cluster: Annotated[
@@ -86,7 +89,7 @@ def explore(
         )
     request = records.Request(
         cluster, seed or secrets.randbelow(999_999) + 1, n, _names(only), _names(without),
-        seconds(longest, "--longest"), _settings(workload, settings), own, count,
+        seconds(longest, "--longest"), _settings(cluster, workload, settings), own, count,
     )  # fmt: skip
     budget_s = seconds(budget, "--for")
     if plan:
@@ -192,9 +195,16 @@ def _names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
-def _settings(workload: str, given: list[str] | None) -> dict[str, Any]:
-    """Return the workload and its changes as settings of an experiment, checked."""
+def _settings(cluster: str, workload: str, given: list[str] | None) -> dict[str, Any]:
+    """Return the workload and its changes as settings of an experiment, checked.
+
+    A lab gets one whose reads are held against what was acknowledged.
+    """
+    from brownout.inventory import inventory
     from brownout.load import workload as workloads
+
+    if not workload and inventory.declared(cluster).lab is not None:
+        workload = _CHECKED
 
     load = changes(given)
     if workload:

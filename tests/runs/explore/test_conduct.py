@@ -222,8 +222,10 @@ def test_a_real_cluster_is_explored_and_put_back(brownout: Brownout) -> None:
         "explore", "lab-redis", "--for", "1s", "--seed", "3", "--only", "kill_node,pause_node",
         "--json",
     )  # fmt: skip
-    (attempt,) = json.loads(answer.out)["tries"]
+    record = json.loads(answer.out)
+    (attempt,) = record["tries"]
     assert answer.code in (0, 1), answer.err
     assert attempt["run"]
     assert any(attempt["moments"]), attempt
+    assert record["request"]["settings"]["workload"] == "lab:checked-reads"
     assert "lab-redis" not in brownout("lab", "status").out

@@ -114,6 +114,7 @@ def explore(
     monkeypatch.setattr(repair, "put_back", lambda *_: None)
     monkeypatch.setattr(repair, "take_down", lambda *_: None)
     monkeypatch.setattr(lab, "down", lambda *_, **__: True)
+    monkeypatch.setattr(conducting, "NOT_BEGUN_PAUSE_S", 0)
 
     def scripted(
         world: World = loses_after_kill_and_pause,

@@ -56,6 +56,8 @@ __all__ = ["conduct", "look", "put_back"]
 Say = Callable[[str], None]
 WHOLE_WITHIN_S = 120.0
 LEFTOVERS_WITHIN_S = 300.0
+#: How long is waited after a run that could not begin: an earlier one's claim may have to end.
+NOT_BEGUN_PAUSE_S = 120
 #: After so many runs in a row that could not begin, no other is tried.
 _MOST_NOT_BEGUN = 3
 _SEEDS = 1_000_000
@@ -326,6 +328,9 @@ class _Exploration:
             raise Inconclusive(
                 f"{_MOST_NOT_BEGUN} runs in a row could not begin", "see their output above"
             )
+        if self._not_begun:
+            self._say(f"the run could not begin; the next one waits for {NOT_BEGUN_PAUSE_S} s")
+            time.sleep(NOT_BEGUN_PAUSE_S)
         return attempted
 
     def _keep(self, finding: Finding) -> None:
