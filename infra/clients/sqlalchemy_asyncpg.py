@@ -63,7 +63,8 @@ async def do(engine, r):
     if not (await asyncio.wait({task}, timeout=r["deadline_ms"] / 1000))[0]:
         task.cancel()  # not awaited: it would wait for the server that hangs
         unknown = r.get("sent") and r["do"] == "write"
-        answer = {"end": "in_doubt" if unknown else "failed", "cause": "client-timeout-total"}
+        cause = "client-timeout-total" if r.get("sent") else "pool-exhausted"
+        answer = {"end": "in_doubt" if unknown else "failed", "cause": cause}
     else:
         answer = ended(r, error) if (error := task.exception()) else task.result()
     print(json.dumps({"id": r["id"], **answer}), flush=True)

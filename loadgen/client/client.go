@@ -67,9 +67,13 @@ func (d *Driver) Open(ctx context.Context, config driver.Config) error {
 	}
 	for _, i := range slices.Sorted(maps.Keys(d.streams)) {
 		s := d.streams[i]
+		options := s.spec.Client.Options
+		if options == nil {
+			options = map[string]any{}
+		}
 		started, err := start(ctx, s.spec.Client.Command, request{
 			Do: doOpen, Version: version, Namespace: config.Namespace, Run: config.Writer, Stream: s.spec.Name,
-			Connection: &d.spec.Connection, Options: s.spec.Client.Options,
+			Connection: &d.spec.Connection, Options: options,
 		})
 		if err != nil {
 			return fmt.Errorf("stream %q: %w", s.spec.Name, err)

@@ -256,6 +256,20 @@ func TestAClientThatCannotBeUsedIsSaidBeforeTheLoad(t *testing.T) {
 	}
 }
 
+func TestAClientWithoutOptionsIsSentAnEmptyObject(t *testing.T) {
+	t.Setenv(behaviour, "memory") // its settings are the options that it was sent
+	d := Wrap(&drivertest.Fake{}, &spec.Spec{Streams: []spec.Stream{
+		{Name: "orders", Client: &spec.Client{Command: []string{os.Args[0]}}},
+	}}).(*Driver)
+	if err := d.Open(t.Context(), driver.Config{}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(d.Close)
+	if got := d.streams[0].process.opened.Settings; got == nil || len(got) > 0 {
+		t.Errorf("got the options %v, wanted an empty object", got)
+	}
+}
+
 // isClosed closes a driver; a hang ends the test.
 func isClosed(t *testing.T, d *Driver) {
 	t.Helper()

@@ -51,7 +51,7 @@ type request struct {
 	Run        string           `json:"run,omitempty"`
 	Stream     string           `json:"stream,omitempty"`
 	Connection *spec.Connection `json:"connection,omitempty"`
-	Options    map[string]any   `json:"options,omitempty"`
+	Options    map[string]any   `json:"options,omitzero"` // empty where there are none
 
 	// Of read and write:
 	ID         uint64 `json:"id,omitempty"`

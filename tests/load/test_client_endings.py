@@ -251,6 +251,22 @@ def test_a_read_of_psycopg_that_passes_its_deadline_failed(
     assert ends == ["failed", "in_doubt"]
 
 
+@pytest.mark.parametrize("name", ["postgresql", "sqlalchemy_asyncpg"])
+def test_a_write_that_still_waits_for_a_connection_at_its_deadline_failed(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("asyncpg")
+    module = client(name)
+
+    async def wait(*_: object) -> None:
+        await asyncio.sleep(60)
+
+    monkeypatch.setattr(module, "work", wait)
+    asyncio.run(module.do(None, {"id": 1, "do": "write", "deadline_ms": 1}))
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["end"], answer["cause"]) == ("failed", "pool-exhausted")
+
+
 #: PostgreSQL's answer to a login that it accepts.
 VERSION = b"S\x00\x00\x00\x18server_version\x0016.0\x00"
 LET_IN = b"R\x00\x00\x00\x08\x00\x00\x00\x00" + VERSION + b"Z\x00\x00\x00\x05I"

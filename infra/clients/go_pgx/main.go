@@ -138,6 +138,8 @@ func perform(db *sql.DB, r request) answer {
 	switch {
 	case code == "25006":
 		failed["cause"] = "not-primary"
+	case !sent && errors.Is(err, context.DeadlineExceeded):
+		failed["cause"] = "pool-exhausted"
 	case errors.Is(err, context.DeadlineExceeded) || errors.As(err, &network) && network.Timeout():
 		failed["cause"] = "client-timeout-total"
 	}
