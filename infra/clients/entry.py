@@ -4,13 +4,15 @@
 
 It stands for a Service or a proxy whose health check asks each node for its role, with the figures
 of the configuration that Patroni has for HAProxy: every 3 s, and a node is dropped after 3 failed
-checks. Without a primary it refuses connections. Those that are open stay where they are.
+checks. Without a primary it refuses connections. Those that are open stay where they are. All
+entries of a machine look at the same moments, so that the clients behind them can be compared.
 """
 
 import asyncio
 import json
 import os
 import sys
+import time
 from contextlib import suppress
 from urllib.parse import urlsplit
 
@@ -66,7 +68,8 @@ async def main():
         nonlocal leads_to
         failed = 0
         while True:
-            await asyncio.sleep(EVERY_S)
+            # 0.1 s on both sides, since a sleep may end a moment too early
+            await asyncio.sleep(EVERY_S - (time.time() + 0.1) % EVERY_S + 0.1)
             now = await primary(nodes, login)
             failed = 0 if now == leads_to else failed + 1
             if failed >= FALL or (now and leads_to is None):

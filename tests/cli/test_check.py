@@ -40,7 +40,8 @@ def test_every_shipped_file_is_right(brownout: Brownout, home: Path) -> None:
     assert (said.code, said.err) == (0, "")
     kinds = {line.rpartition("  (")[2].rstrip(")") for line in said.out.splitlines()}
     assert kinds == {
-        "experiment", "game day", "book", "published table", "workload", "inventory", "limits",
+        "experiment", "game day", "book", "comparison", "published table", "workload", "inventory",
+        "limits",
     }  # fmt: skip
 
 

@@ -15,6 +15,7 @@ FOLDERS = {
     "limits": "steady-state/slo",
     "inventory": "infra/clusters",
     "book": "experiments/books",
+    "comparison": "experiments/clients",
 }
 FILES = [(kind, path) for kind, where in FOLDERS.items() for path in (ROOT / where).glob("*.yaml")]
 
@@ -45,6 +46,8 @@ WRONG: list[tuple[str, Any]] = [
             "faults": [{"name": "kill", "experiment": "node-kill"}],
         },
     ),
+    ("comparison", {"cluster": "a", "experiment": "stepdown", "clients": []}),
+    ("comparison", {"cluster": "a", "experiment": "b", "clients": [{"name": "c", "command": []}]}),
 ]
 
 

@@ -209,6 +209,17 @@ def test_every_setting_of_a_book_is_documented(name: str) -> None:
     assert _names(ROOT / "docs" / "book.md", name)
 
 
+def _comparison_settings() -> list[str]:
+    from brownout.runs.clients.spec import Comparison
+
+    return sorted(set(_settings(Comparison, set())))
+
+
+@pytest.mark.parametrize("name", _comparison_settings())
+def test_every_setting_of_a_comparison_of_clients_is_documented(name: str) -> None:
+    assert _names(ROOT / "docs" / "client.md", name)
+
+
 @pytest.mark.parametrize("name", _gameday_settings())
 def test_every_setting_of_a_game_day_is_documented(name: str) -> None:
     assert _names(ROOT / "docs" / "gamedays.md", name)

@@ -36,6 +36,7 @@ COLLECTIONS = {
     "experiments": Collection("experiments", ".json"),
     "gamedays": Collection("experiments/gamedays", ".yaml"),
     "books": Collection("experiments/books", ".yaml"),
+    "comparisons": Collection("experiments/clients", ".yaml"),
     "workloads": Collection("steady-state/workloads", ".yaml"),
     "limits": Collection("steady-state/slo", ".yaml"),
     "clusters": Collection("infra/clusters", ".yaml"),

@@ -21,6 +21,7 @@ from brownout.cli import (
     capacity,
     catalogue,
     client,
+    clients,
     compare,
     doctor,
     evidence,
@@ -77,6 +78,7 @@ app.command("abort", rich_help_panel=RUN)(safety.abort)
 app.command("heal", rich_help_panel=RUN)(safety.heal)
 app.add_typer(gameday.app, name="gameday", rich_help_panel=RUN)
 app.add_typer(book.app, name="book", rich_help_panel=RUN)
+app.add_typer(clients.app, name="clients", rich_help_panel=RUN)
 app.add_typer(litmus.app, name="litmus", rich_help_panel=RUN)
 app.command("show", rich_help_panel=LOOK)(runs.show)
 app.command("report", rich_help_panel=LOOK)(runs.report)

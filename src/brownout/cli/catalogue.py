@@ -11,11 +11,11 @@ from brownout.cli.arguments import Json, complete_experiment
 
 __all__ = ["list_"]
 
-KINDS = ("experiments", "gamedays", "books", "workloads", "clusters", "faults", "actions",
-         "probes", "measures")  # fmt: skip
+KINDS = ("experiments", "gamedays", "books", "comparisons", "workloads", "clusters", "faults",
+         "actions", "probes", "measures")  # fmt: skip
 Kind = Literal[
-    "all", "experiments", "gamedays", "books", "workloads", "clusters", "faults", "actions",
-    "probes", "measures"
+    "all", "experiments", "gamedays", "books", "comparisons", "workloads", "clusters", "faults",
+    "actions", "probes", "measures"
 ]  # fmt: skip
 Row = tuple[str, str]
 
@@ -32,7 +32,7 @@ def list_(
         ),
     ] = "",
 ) -> None:
-    """List experiments, game days, books, workloads, clusters, faults, activities, measures."""
+    """List experiments, game days, books, comparisons of clients, workloads, clusters, and more."""
     if path:
         from brownout.base import catalog
 
@@ -60,7 +60,7 @@ def _rows(kind: str) -> Iterator[Row]:
     if kind == "experiments":
         for name in catalog.names(kind):
             yield name, str(json.loads(catalog.read(kind, name))["title"])
-    elif kind in ("gamedays", "books"):
+    elif kind in ("gamedays", "books", "comparisons"):
         for name in catalog.names(kind):
             yield name, str(parse_yaml(catalog.read(kind, name), name)["title"])
     elif kind == "workloads":

@@ -19,6 +19,7 @@ MARKS = {
     "experiment": ("method", "steady-state-hypothesis"),
     "game day": ("experiments",),
     "book": ("engines",),
+    "comparison": ("clients",),
     "published table": ("rows",),
     "workload": ("streams",),
     "inventory": ("nodes", "lab", "environment"),
@@ -40,8 +41,9 @@ def check_file(path: Path, cluster: str = "") -> tuple[str, list[str]]:
             )
             return "unknown", [
                 f"{path}: found {contents}; wanted an experiment (it has `method`), a game "
-                "day (`experiments`), a book (`engines`), a published table (`rows`), a workload "
-                "(`streams`), an inventory (`nodes` or `lab`) or a list of limits"
+                "day (`experiments`), a book (`engines`), a comparison of clients (`clients`), a "
+                "published table (`rows`), a workload (`streams`), an inventory (`nodes` or `lab`) "
+                "or a list of limits"
             ]
         if kind == "experiment":
             return kind, _experiment(path, data, cluster)
@@ -85,6 +87,12 @@ def _book(path: Path, _: Any) -> list[str]:
     return problems_of(lambda: book_file.read(str(path)))
 
 
+def _comparison(path: Path, _: Any) -> list[str]:
+    from brownout.runs.clients import clients_file
+
+    return problems_of(lambda: clients_file.read(str(path)))
+
+
 def _published(path: Path, _: Any) -> list[str]:
     from brownout.runs.book import book_file
 
@@ -111,6 +119,7 @@ def _experiment(path: Path, data: Mapping[str, Any], cluster: str) -> list[str]:
 _CHECKS: Mapping[str, Callable[[Path, Any], list[str]]] = {
     "game day": _gameday,
     "book": _book,
+    "comparison": _comparison,
     "published table": _published,
     "workload": _workload,
     "inventory": _inventory,

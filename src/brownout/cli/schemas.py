@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 __all__ = ["Kind", "schema"]
 
-Kind = Literal["workload", "inventory", "limits", "gameday", "book"]
+Kind = Literal["workload", "inventory", "limits", "gameday", "book", "comparison"]
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 #: How a secret stands in a file: where it is, never what it is.
 _REFERENCE = {
@@ -30,7 +30,7 @@ _REFERENCE = {
 def schema(kind: Kind) -> dict[str, Any]:
     """Return the JSON schema of a kind of file, the same object each time: do not modify it."""
     makers = {"workload": _workload, "inventory": _inventory, "limits": _limits,
-            "gameday": _gameday, "book": _book}[kind]()  # fmt: skip
+            "gameday": _gameday, "book": _book, "comparison": _comparison}[kind]()  # fmt: skip
     return {"$schema": _DIALECT, "title": f"brownout {kind}", **makers}
 
 
@@ -105,6 +105,15 @@ def _book() -> dict[str, Any]:
 
     whole = Book.model_json_schema()
     # The book's name is that of the file, if it has none.
+    whole["required"] = [name for name in whole["required"] if name != "name"]
+    return whole
+
+
+def _comparison() -> dict[str, Any]:
+    from brownout.runs.clients.spec import Comparison
+
+    whole = Comparison.model_json_schema()
+    # The comparison's name is that of the file, if it has none.
     whole["required"] = [name for name in whole["required"] if name != "name"]
     return whole
 

@@ -11,7 +11,7 @@ from brownout.infra import lab
 from brownout.inventory import inventory
 from brownout.session.stop_conditions import ask_to_stop
 
-__all__ = ["await_whole", "claim_on", "put_back", "take_down"]
+__all__ = ["await_whole", "await_whole_or_take_down", "claim_on", "put_back", "take_down"]
 
 Say = Callable[[str], None]
 POLL_S = 0.1
@@ -57,6 +57,23 @@ def await_whole(name_or_path: str, limit_s: float, say: Say) -> str:
     heal.await_whole(cluster, limit_s, say)
     members = ", ".join(node.name for node in cluster.nodes)
     return f"cluster `{cluster.name}` is whole: {members} are there and in step"
+
+
+def await_whole_or_take_down(name_or_path: str, limit_s: float, say: Say) -> bool:
+    """Wait until the cluster is whole; take down a lab that does not become so, and return False.
+
+    Raises `UndoFailed` with what is still missing of any other cluster.
+    """
+    declared = inventory.declared(name_or_path)
+    try:
+        await_whole(name_or_path, limit_s, say)
+    except UndoFailed as error:
+        if declared.lab is None:
+            raise
+        say(f"{error.message}; the lab is made anew")
+        lab.down(declared, progress=say)
+        return False
+    return True
 
 
 def take_down(cluster: str, say: Say) -> None:

@@ -199,16 +199,10 @@ class _Engine:
             )
 
     def _await_whole(self, declared: Cluster) -> None:
-        """Wait until the cluster is whole; a lab that does not get so is made anew."""
-        try:
-            repair.await_whole(self._engine.cluster, WHOLE_WITHIN_S, self._say)
-        except UndoFailed as error:
-            if declared.lab is None:
-                raise
-            self._say(f"{error.message}; the lab is made anew")
-            lab.down(declared, progress=self._say)
-            if self._bring_up(declared) is None:
-                raise Inconclusive(self._record.refused[self._engine.name]) from error
+        """Wait until the cluster is whole; a lab that does not become so is made anew."""
+        whole = repair.await_whole_or_take_down(self._engine.cluster, WHOLE_WITHIN_S, self._say)
+        if not whole and self._bring_up(declared) is None:
+            raise Inconclusive(self._record.refused[self._engine.name])
 
     def _take_down(self) -> None:
         if self._record.up:

@@ -7,17 +7,14 @@ book.html, book.md, figures.json   the page, made of the runs
 import os
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from brownout.base.errors import RunDirectoryError
-from brownout.base.files import private_directory
 from brownout.base.redact import redact
-from brownout.run.directory import make_new, runs_root
 from brownout.run.metadata import read_json, write_json
 from brownout.runs.book.spec import Book, Engine, Fault
-from brownout.runs.run_set import JUDGED
+from brownout.runs.series import last_directory, new_directory, runs_wanted
 
 __all__ = [
     "BookRun",
@@ -124,10 +121,7 @@ class Record:
         """Return how many runs a cell still wants, if each of them counts."""
         if self.why_not(book, key):
             return 0
-        judged = sum(each.verdict in JUDGED for each in self.of(key))
-        if len(self.of(key)) - judged > book.again:
-            return 0
-        return max(0, book.repeats - judged)
+        return runs_wanted([each.verdict for each in self.of(key)], book.repeats, book.again)
 
     def where(self, run: Path) -> str:
         """Return a run's directory as it is kept: from the book's."""
@@ -143,17 +137,8 @@ def cells_of(book: Book, engine: Engine) -> Iterator[tuple[Key, Fault]]:
 
 def new(book: Book) -> Record:
     """Make the directory of a new book."""
-    now = datetime.now(UTC)
-    root = runs_root() / BOOKS
-    try:
-        private_directory(root)
-        path = make_new(root, f"{now:%Y%m%dT%H%M%SZ}-{book.name}").absolute()
-    except OSError as error:
-        raise RunDirectoryError(
-            f"{root}: a book's directory cannot be made there: {error.strerror}",
-            "set BROWNOUT_RUNS to a directory that can be written",
-        ) from error
-    record = Record(path, book.model_dump(mode="json"), str(book.path), now.isoformat())
+    path, began = new_directory(BOOKS, book.name, "a book")
+    record = Record(path, book.model_dump(mode="json"), str(book.path), began)
     record.save()
     return record
 
@@ -175,6 +160,4 @@ def open_record(path: Path) -> tuple[Record, Book]:
 
 def last(name: str) -> Path | None:
     """Return the directory of the last book of this name; None where there is none."""
-    records = sorted((runs_root() / BOOKS).glob(f"*Z-{name}*/book.json"))
-    named = [path.parent for path in records if read_json(path)["book"]["name"] == name]
-    return named[-1] if named else None
+    return last_directory(BOOKS, "book.json", lambda record: record["book"]["name"] == name)
