@@ -194,6 +194,37 @@ func BenchmarkEngineAlone(b *testing.B) {
 	b.ReportMetric(allocations, "allocations/operation")
 }
 
+// BenchmarkCheckedReads compares reads of a verified stream that return a record, each of which is
+// held against the ledger, with reads that return none.
+func BenchmarkCheckedReads(b *testing.B) {
+	s := benchSpec(b, "", func(s *spec.Stream) {
+		s.Concurrency, s.Verified, s.LedgerKeys, s.Reads = 16, true, 10_000, spec.Linearizable
+	})
+	var checked, unchecked float64
+	for b.Loop() {
+		var registers sync.Map
+		answer := func(_ context.Context, op *driver.Op) driver.Result {
+			result := drivertest.OK()
+			if op.Kind.Write() {
+				registers.Store(op.ID, op.Record)
+			} else if stored, is := registers.Load(op.ID); is {
+				stored := stored.(driver.Record)
+				result.Record = &stored
+			}
+			return result
+		}
+		_, checked = underEngine(b, s, &drivertest.Fake{Answer: answer}, time.Second)
+		blind := func(ctx context.Context, op *driver.Op) driver.Result {
+			result := answer(ctx, op)
+			result.Record = nil
+			return result
+		}
+		_, unchecked = underEngine(b, s, &drivertest.Fake{Answer: blind}, time.Second)
+	}
+	b.ReportMetric(checked, "engine-ops/cpu-s")
+	b.ReportMetric(checked/unchecked, "checked/unchecked")
+}
+
 func mallocs() uint64 {
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
