@@ -63,7 +63,7 @@ def run(
     try:
         conduct(spec, record, _say)
     finally:
-        if record.made:
+        if record.runs:
             _write(spec, record)
     missing = [group for group in spec.groups if record.judged(group) < spec.repeats]
     for group in missing:

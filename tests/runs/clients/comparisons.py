@@ -40,10 +40,10 @@ def record_of(home: Path, **settings: Any) -> tuple[Comparison, Record]:
 
 def add_run(home: Path, record: Record, group: str, verdict: str, **script: Any) -> None:
     """Add a made-up run, built from its raw files."""
-    n = len(record.made)
+    n = len(record.runs)
     name = f"20261128T1000{n:02}Z-stepdown-{n}"
     run = build_run(
         home / "runs", RunScript(name=name, seed=n, rate=100.0, duration_s=70.0, **script)
     )
-    record.made.append(ClientsRun(group, verdict, record.where(run), n, 60.0))
+    record.runs.append(ClientsRun(group, verdict, record.where(run), n, 60.0))
     record.save()

@@ -79,7 +79,7 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Scripted]:
 
 
 def verdicts(record: Record) -> list[tuple[str, str]]:
-    return [(each.group, each.verdict) for each in record.made]
+    return [(each.group, each.verdict) for each in record.runs]
 
 
 def test_what_is_not_judged_is_run_again(home: Path, script: Callable[..., Scripted]) -> None:
@@ -97,7 +97,7 @@ def test_runs_that_are_not_judged_are_made_again_only_so_often(
     comparison, record = record_of(home, again=1)
     script("inconclusive", "inconclusive")
     conduct(comparison, record, lambda _: None)
-    assert len(record.made) == 2
+    assert len(record.runs) == 2
 
 
 def test_clients_apart_are_each_run_once_and_then_again(
@@ -134,7 +134,7 @@ def test_a_cluster_that_is_still_broken_gets_no_further_run(
     script("broken")
     with pytest.raises(UndoFailed, match="n2 is still stopped"):
         conduct(comparison, record, lambda _: None)
-    assert len(open_record(record.path)[0].made) == 1
+    assert len(open_record(record.path)[0].runs) == 1
 
 
 def test_no_client_is_compared_on_a_stand_in(
@@ -159,7 +159,7 @@ def test_a_run_that_was_aborted_is_not_kept(
     script("aborted")
     with pytest.raises(Aborted):
         conduct(comparison, record, lambda _: None)
-    assert open_record(record.path)[0].made == []
+    assert open_record(record.path)[0].runs == []
 
 
 def test_only_an_unfinished_comparison_that_is_as_it_was_is_resumed(
@@ -183,7 +183,7 @@ def test_a_plan_of_a_comparison_that_was_begun_counts_what_is_left(
     home: Path, brownout: Brownout
 ) -> None:
     _, record = record_of(home)
-    record.made.append(ClientsRun("together", "pass", "", 1, 60.0))
+    record.runs.append(ClientsRun("together", "pass", "", 1, 60.0))
     record.save()
     plan = brownout("clients", "plan", home / "tiny.yaml")
     assert plan.code == 0
@@ -222,7 +222,7 @@ def test_a_comparison_that_is_killed_leaves_nothing_broken_and_is_resumed(
         where = last("tiny")
         return (
             where is not None
-            and len(json.loads((where / "clients.json").read_text())["made"]) >= 1
+            and len(json.loads((where / "clients.json").read_text())["runs"]) >= 1
             and any(claim.kind == "run" for claim in open_runs.claims())
         )
 
@@ -235,7 +235,7 @@ def test_a_comparison_that_is_killed_leaves_nothing_broken_and_is_resumed(
     assert (before.up, bool(before.ended)) == ("lab-postgresql", False)
     subprocess.run([*run, "--resume"], check=False, timeout=500)
     after = open_record(where)[0]
-    assert after.made[: len(before.made)] == before.made
+    assert after.runs[: len(before.runs)] == before.runs
     assert (after.up, bool(after.ended)) == ("", True)
     assert condition("lab-postgresql") == "down"
     assert open_runs.claims() == []

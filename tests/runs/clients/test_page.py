@@ -22,7 +22,7 @@ def record(home: Path) -> Record:
         add_run(home, record, "app", "fail", outage_s=outage_s)
     for outage_s in (4.5, 4.6, 5.0):
         add_run(home, record, "orders", "pass", outage_s=outage_s)
-    record.made.append(ClientsRun("orders", "inconclusive", "", 99, 60.0))
+    record.runs.append(ClientsRun("orders", "inconclusive", "", 99, 60.0))
     record.ended = "2026-11-28T14:00:00+00:00"
     record.save()
     return record
@@ -78,14 +78,14 @@ def test_the_page_needs_nothing_else_and_leads_to_its_runs(
     assert brownout("clients", "page", record.path).code == 0
     page = (record.path / "clients.html").read_text()
     assert not re.search(r"""(?:src|href)=["']?(?:https?:)?//""", page)
-    for each in record.made[:-1]:
+    for each in record.runs[:-1]:
         assert f'href="{each.run}/report.html"' in page
     assert "none was opened" in page
 
 
 def test_a_client_without_a_run_is_not_measured(home: Path, brownout: Brownout) -> None:
     _, record = record_of(home)
-    record.made.append(ClientsRun("together", "inconclusive", "", 1, 60.0))
+    record.runs.append(ClientsRun("together", "inconclusive", "", 1, 60.0))
     record.save()
     page = brownout("clients", "page", record.path)
     assert page.code == 0
@@ -94,7 +94,7 @@ def test_a_client_without_a_run_is_not_measured(home: Path, brownout: Brownout) 
 
 
 def test_a_run_that_is_gone_is_named(record: Record, brownout: Brownout) -> None:
-    run = record.path / record.made[0].run
+    run = record.path / record.runs[0].run
     run.rename(run.with_name("elsewhere"))
     page = brownout("clients", "page", record.path)
     assert page.code == 64

@@ -94,7 +94,7 @@ def _keep(record: Record, group: str, outcome: Outcome, seed: int, took_s: float
     if outcome.was_aborted:
         raise Aborted(f"the run of {group} was aborted", "use --resume")
     run = record.where(Path(outcome.directory)) if outcome.directory else ""
-    record.made.append(ClientsRun(group, outcome.verdict, run, seed, round(took_s, 1)))
+    record.runs.append(ClientsRun(group, outcome.verdict, run, seed, round(took_s, 1)))
     record.save()
 
 

@@ -17,7 +17,7 @@ _HEADS = "client | command:wrap | options:wrap | rate:n | runs left:n"
 
 def left_s(comparison: Comparison, record: Record | None) -> float:
     """Return about how many seconds are left; without a record, of the whole comparison."""
-    took = [each.took_s for each in record.made] if record is not None else []
+    took = [each.took_s for each in record.runs] if record is not None else []
     each_s = median(took) if took else comparison.takes_s
     runs = sum(_wanted(comparison, record, group) for group in comparison.groups)
     return runs * each_s + LAB_S if runs else 0.0

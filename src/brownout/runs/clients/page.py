@@ -141,15 +141,15 @@ def _meeting_document(record: Record, meeting: Meeting) -> dict[str, Any]:
 def _sections(comparison: Comparison, record: Record, results: Sequence[Result]) -> list[Section]:
     cured = [(each, cure) for each in results if (cure := cure_of(each, results)) is not None]
     findings = [finding(each, cure_of(each, results)) for each in results]
-    made = [Section("Findings", say=findings), Section("Clients", [_clients(results)])]
+    listed = [Section("Findings", say=findings), Section("Clients", [_clients(results)])]
     if cured:
         rows = [
             [each.row.name, cure.setting, _times(each), _times(cure.result)] for each, cure in cured
         ]
         grid = Grid("Served again, after the fault's effect", columns(_CURES), rows, _CURE)
-        made.append(Section("Settings that made the difference", [grid]))
+        listed.append(Section("Settings that made the difference", [grid]))
     return [
-        *made,
+        *listed,
         Section("Settings", [_settings(comparison, results)]),
         Section("Runs", [_runs(comparison, record, results)]),
     ]
@@ -190,8 +190,8 @@ def _errors(result: Result) -> str:
 
 
 def _lost(result: Result) -> str:
-    known = [each.lost for each in result.meetings if each.lost is not None]
-    return f"{sum(known):,}" if known and len(known) == len(result.meetings) else NONE
+    losses = [each.lost for each in result.meetings if each.lost is not None]
+    return f"{sum(losses):,}" if losses and len(losses) == len(result.meetings) else NONE
 
 
 def _settings(comparison: Comparison, results: Sequence[Result]) -> Grid:
@@ -212,19 +212,19 @@ def _runs(comparison: Comparison, record: Record, results: Sequence[Result]) -> 
     """Every run with when the database was back; those that were not judged too."""
     met = {meeting.run.path.resolve(): meeting for each in results for meeting in each.meetings}
     rows: list[list[str | Cell]] = []
-    for made in record.made:
-        meeting = met.get((record.path / made.run).resolve()) if made.run else None
-        names = ", ".join(row.name for row in comparison.groups[made.group])
-        link = f"{made.run}/report.html" if made.run else ""
+    for each in record.runs:
+        meeting = met.get((record.path / each.run).resolve()) if each.run else None
+        names = ", ".join(row.name for row in comparison.groups[each.group])
+        link = f"{each.run}/report.html" if each.run else ""
         times = [meeting.promoted, meeting.rejoined, meeting.driver] if meeting else [None] * 3
         rows.append(
             [
                 str(len(rows) + 1),
-                made.verdict,
+                each.verdict,
                 meeting.run.server if meeting else NONE,
                 *(signed(SERVED, value) for value in times),
                 names,
-                Cell(Path(made.run).name if made.run else "none was opened", link=link),
+                Cell(Path(each.run).name if each.run else "none was opened", link=link),
             ]
         )
     return Grid("Every run, and when the database was back", columns(_RUNS), rows)

@@ -48,7 +48,7 @@ class Record:
     began: str
     ended: str = ""
     up: str = ""
-    made: list[ClientsRun] = field(default_factory=list)
+    runs: list[ClientsRun] = field(default_factory=list)
 
     def save(self) -> None:
         """Write it, whole or not at all."""
@@ -58,7 +58,7 @@ class Record:
 
     def of(self, group: str) -> list[ClientsRun]:
         """Return the runs of a group of clients, in order."""
-        return [each for each in self.made if each.group == group]
+        return [each for each in self.runs if each.group == group]
 
     def is_of(self, comparison: Comparison) -> bool:
         """Whether the file says what it said when this began."""
@@ -101,8 +101,8 @@ def open_record(path: Path) -> tuple[Record, Comparison]:
     data = read_json(path / FILE)
     try:
         del data["schema_version"]
-        made = [ClientsRun(**each) for each in data.pop("made")]
-        record = Record(path.absolute(), **data, made=made)
+        runs = [ClientsRun(**each) for each in data.pop("runs")]
+        record = Record(path.absolute(), **data, runs=runs)
         comparison = Comparison.model_validate(record.comparison)
     except (KeyError, TypeError, ValueError) as error:
         raise RunDirectoryError(
