@@ -109,7 +109,7 @@ def explore(
     monkeypatch.setattr(lab, "ensure", clusters)
     monkeypatch.setattr(conducting, "adapter_for", lambda _: Silent())
     monkeypatch.setattr(conducting, "space_of", lambda *_: SPACE)
-    monkeypatch.setattr("brownout.runs.explore.conduct.time.monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr(conducting, "monotonic", lambda: float(next(clock)))
     monkeypatch.setattr(repair, "await_whole", lambda *_: "")
     monkeypatch.setattr(repair, "put_back", lambda *_: None)
     monkeypatch.setattr(repair, "take_down", lambda *_: None)

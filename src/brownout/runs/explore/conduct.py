@@ -7,12 +7,12 @@ the record alone, so an exploration that was killed is continued by doing the sa
 has run already is taken from there.
 """
 
-import time
 from collections.abc import Callable, Collection
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
+from time import monotonic, sleep
 
 from brownout.base.compact_json import compact
 from brownout.base.errors import (
@@ -282,9 +282,9 @@ class _Exploration:
             f"{schedule.words}"
         )
         seed = Random(f"{self._request.seed} {number} {purpose} {attempt}").randrange(1, _SEEDS)
-        began = time.monotonic()
+        began = monotonic()
         outcome = self._outcome(number, purpose, schedule, attempt, seed)
-        return self._kept(number, purpose, schedule, attempt, outcome, time.monotonic() - began)
+        return self._kept(number, purpose, schedule, attempt, outcome, monotonic() - began)
 
     def _outcome(
         self, number: int, purpose: str, schedule: Schedule, attempt: int, seed: int
@@ -330,7 +330,7 @@ class _Exploration:
             )
         if self._not_begun:
             self._say(f"the run could not begin; the next one waits for {NOT_BEGUN_PAUSE_S} s")
-            time.sleep(NOT_BEGUN_PAUSE_S)
+            sleep(NOT_BEGUN_PAUSE_S)
         return attempted
 
     def _keep(self, finding: Finding) -> None:

@@ -55,11 +55,11 @@ def gathered(records: Sequence[Record], path: Path) -> Record:
     )
 
 
-def differences(found: dict[str, Any], wanted: dict[str, Any]) -> Iterator[str]:
+def differences(present: dict[str, Any], wanted: dict[str, Any]) -> Iterator[str]:
     """Yield what is found and what was wanted of each entry of two objects that differ."""
     for name in wanted:
-        if name in found and found[name] != wanted[name]:
-            yield f"`{name}`: found {found[name]!r}, wanted {wanted[name]!r} as"
+        if name in present and present[name] != wanted[name]:
+            yield f"`{name}`: found {present[name]!r}, wanted {wanted[name]!r} as"
 
 
 def _common(record: Record) -> dict[str, Any]:
