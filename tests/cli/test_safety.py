@@ -181,7 +181,10 @@ def test_a_plan_refuses_a_node_of_an_activity_that_the_cluster_has_not(
 ) -> None:
     said = brownout("plan", "member-replace", "--set", "new_node=n7", "--set", "target=n8")
     assert said.code == 64
-    assert "add-the-new-node: node: found 'n7', wanted one of target, spare, added, n1" in said.err
+    assert (
+        "add-the-new-node: node: found 'n7', wanted one of target, spare, added, broken, n1"
+        in said.err
+    )
     assert "target: found 'n8'" in said.err
     assert brownout("plan", "member-replace", "--set", "new_node=n4").code == 0
 

@@ -21,7 +21,9 @@ def without_colours(logger: logging.Logger) -> None:
     chaostoolkit-lib 1.44 begins a colour on each line, also of a file, and ends it on terminals.
     """
     for handler in logger.handlers:
-        if not isinstance(handler, logging.StreamHandler) or has_colours(handler.stream):
+        if not isinstance(handler, logging.StreamHandler) or handler.stream.closed:
+            continue
+        if has_colours(handler.stream):
             continue
         if hasattr(handler.formatter, "_colors"):
             setattr(handler.formatter, "_colors", {})  # noqa: B010  (it is not ours)

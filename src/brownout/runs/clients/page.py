@@ -13,6 +13,7 @@ from brownout.base.errors import Unsupported
 from brownout.base.files import replace_file
 from brownout.base.words import duration
 from brownout.measure.impact import NEVER
+from brownout.measure.measures import label
 from brownout.run.metadata import write_json
 from brownout.runs.clients.figures import SERVED, Meeting, Result, cure_of, finding, span
 from brownout.runs.clients.record import Record
@@ -29,12 +30,12 @@ __all__ = ["document", "headline", "html", "markdown", "write"]
 
 _CLIENTS = (
     "client | runs:n | served again after:n | after the database:n | never served again:n | "
-    "errors in all runs:wrap | acknowledged writes lost:n"
+    f"errors in all runs:wrap | {label('lost_writes')}:n"
 )
 _CURES = "client | setting:wrap | without it:n | with it:n"
 _SETTINGS = "client | program | command:wrap | options:wrap | rate:n"
 _RUNS = (
-    "run | verdict:once | server:wrap | new primary:n | all nodes rejoined:n | "
+    f"run | verdict:once | server:wrap | {label('promoted_time')}:n | all nodes rejoined:n | "
     "built-in driver served again:n | clients:wrap | report"
 )
 _NOTE = (

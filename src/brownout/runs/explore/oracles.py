@@ -13,16 +13,18 @@ from brownout.session.experiment_process import Outcome
 __all__ = ["LIMITS", "MILESTONE_LIMIT_S", "OF_ORACLE", "ORACLES", "Violation", "violations"]
 
 #: What each oracle finds, for people.
-ORACLES: Mapping[str, str] = {
-    "lost_writes": "acknowledged writes are lost",
-    "diverged_copies": "keys have copies that differ after everything was put back",
-    "stale_reads": "reads returned an older state than was promised",
-    "dirty_reads": "reads returned what was never acknowledged and is gone",
-    "garbled_answers": "answers failed their checksum",
-    "never_redundant": "the cluster is not redundant again",
-    "never_served": "the load is not served again",
-    "undo_failed": "something could not be put back",
-}
+ORACLES: Mapping[str, str] = dict(
+    (
+        ("lost_writes", "acknowledged writes are lost"),
+        ("diverged_copies", "keys have copies that differ after everything was put back"),
+        ("stale_reads", "reads returned an older state than was promised"),
+        ("dirty_reads", "reads returned what was never acknowledged and is gone"),
+        ("garbled_answers", "answers failed their checksum"),
+        ("never_redundant", "the cluster is not redundant again"),
+        ("never_served", "the load is not served again"),
+        ("undo_failed", "something could not be put back"),
+    )
+)
 #: Those that are measures of the ledger.
 _COUNTED = ("lost_writes", "diverged_copies", "stale_reads", "dirty_reads")
 #: Limits of an experiment that was explored; none of them is a time.
