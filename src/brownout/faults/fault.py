@@ -55,6 +55,8 @@ class Action(ABC):
     takes_node: ClassVar[bool] = True
     #: Whether it is done through the node's host; else the database does it.
     on_host: ClassVar[bool] = False
+    #: The one role that its node may have; empty for any.
+    of_role: ClassVar[str] = ""
     #: What a plan says it does, in the database's own words; `{}` is the node.
     summary: ClassVar[str] = ""
 

@@ -25,7 +25,7 @@ class StepDownPrimary(NodeFault):
     name, act, words = "step_down_primary", "stepdown", "told to step down"
     draws: ClassVar[Mapping[str, Sequence[Any]]] = {}
     undo_name = "undrain_node"
-    module = "mongodb"
+    module, of_role = "mongodb", "primary"
     on_host, stays = False, False
     summary = "have {} hand over: another member takes over"
 

@@ -15,7 +15,6 @@ from brownout.infra.lab import foreseen
 from brownout.inventory.model import Cluster
 from brownout.runs.explore.schedule import (
     OVERLAPPING,
-    PRIMARY,
     PROMOTED,
     REDUNDANT,
     WHENS,
@@ -168,7 +167,7 @@ def _candidates(space: Space, before: Sequence[Step], random: Random) -> Iterato
             continue
         if when != REDUNDANT and node != BROKEN and not space.while_degraded:
             continue
-        if fault == "step_down_primary" and node != PRIMARY:
+        if registry.find(fault).of_role not in ("", node):
             continue
         longest = before[-1].lasts_s if when in (OVERLAPPING, PROMOTED) else max(_GAPS_S) + 1
         gaps = [gap for gap in _GAPS_S if gap < longest] if before else [0.0]

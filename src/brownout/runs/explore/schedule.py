@@ -6,6 +6,7 @@ from typing import Any, Self
 
 from brownout.base.words import duration
 from brownout.faults import registry
+from brownout.faults.act import PROCESS
 from brownout.faults.fault import Fault
 from brownout.faults.link import LinkFault
 from brownout.session.targets import BROKEN
@@ -32,11 +33,6 @@ REDUNDANT, RECOVERING, OVERLAPPING, PROMOTED = WHENS = (
     "promoted",
 )
 PRIMARY = "primary"
-#: Acts that end or freeze a node's process.
-_OF_PROCESS = frozenset({"kill", "stop", "oom_kill", "pause"})
-#: Acts after which a cluster has to find another primary, if the node was that.
-_DEPOSES = _OF_PROCESS | {"partition"}
-
 _WORDS = {
     REDUNDANT: "once the cluster is redundant again",
     RECOVERING: "while the cluster recovers",
@@ -72,6 +68,17 @@ class Step:
         fault = registry.find(self.fault)
         stays = isinstance(fault, Fault) and getattr(fault, "stays", True)
         return fault.undo_name if isinstance(fault, Fault) and stays else ""
+
+    @property
+    def ends_process(self) -> bool:
+        """Whether it ends or freezes a process of the node, as its undo's rank says."""
+        undo = registry.undo_named(self.undo)
+        return undo is not None and undo.rank == PROCESS
+
+    @property
+    def deposes(self) -> bool:
+        """Whether the cluster has to find another primary."""
+        return self.node == PRIMARY and (self.ends_process or self.act == "partition")
 
     @property
     def words(self) -> str:
@@ -153,13 +160,13 @@ def may_follow(before: Sequence[Step], step: Step) -> bool:
     if not last.undo or step.gap_s >= last.lasts_s:
         return False
     if step.when == PROMOTED:
-        deposed = [each for each in open_steps if each.act in _DEPOSES and each.node == PRIMARY]
+        deposed = [each for each in open_steps if each.deposes]
         if not deposed or any(each.when == PROMOTED for each in open_steps):
             return False
     if step.node != BROKEN:
         return step.fault not in {each.fault for each in open_steps}
     links = all(isinstance(registry.find(each.fault), LinkFault) for each in open_steps)
-    return links and step.act in _OF_PROCESS and bool(step.undo)
+    return links and step.ends_process
 
 
 def lasting(steps: Sequence[Step]) -> Sequence[Step]:
