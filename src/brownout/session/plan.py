@@ -242,24 +242,22 @@ def _wrong_arguments(
             continue
         arguments = substitute(provider.get("arguments") or {}, dict(values), None)
         node = arguments.get("node", TARGET)
-        if node not in names and (reason := _why_not_a_role(str(node), cluster)):
-            problems.append(
-                f"{name}: node: found {node!r}, wanted one of {', '.join(names)}, or a role: "
-                f"{reason}"
-            )
+        if node not in names and not _is_role(str(node), cluster):
+            wanted = f"wanted one of {', '.join(names)}, or a role such as primary"
+            problems.append(f"{name}: node: found {node!r}, {wanted}")
         function = function_at(f"{provider['module']}.{provider.get('func')}")
         if (fault := fault_of(function)) is not None:
             problems += [f"{name}: {problem}" for problem in _problems_of(fault, arguments)]
     return problems
 
 
-def _why_not_a_role(word: str, cluster: Cluster) -> str:
-    """Say why no node can be chosen by a word; empty where one can."""
+def _is_role(word: str, cluster: Cluster) -> bool:
+    """Whether a node can be chosen by a word."""
     try:
         check_target(word, cluster)
-    except BrownoutError as error:
-        return error.message
-    return ""
+    except BrownoutError:
+        return False
+    return True
 
 
 def _problems_of(fault: Action, arguments: Mapping[str, Any]) -> list[str]:
