@@ -92,6 +92,8 @@ def explore(
         seconds(longest, "--longest"), _settings(cluster, workload, settings), own, count,
     )  # fmt: skip
     budget_s = seconds(budget, "--for")
+    if output is not None:
+        _check_folder(output)
     if plan:
         typer.echo(_planned(request, plan, as_json))
         return
@@ -242,7 +244,7 @@ def _resumed(request: "Request", budget_s: float) -> "Record":
     where = last(request.cluster)
     if where is None:
         raise Refused(
-            f"there is no exploration of {request.cluster} to resume", "run it without --resume"
+            f"found no exploration of {request.cluster} to resume", "run it without --resume"
         )
     record = open_record(where)
     record.budget_s = max(record.budget_s, budget_s)
@@ -253,9 +255,19 @@ def _resumed(request: "Request", budget_s: float) -> "Record":
     return record
 
 
+def _check_folder(folder: Path) -> None:
+    """Make the folder for findings before hours are spent; raises `ConfigurationError`."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigurationError(
+            f"--output: found {folder}, wanted a folder that can be written: {error.strerror}"
+        ) from error
+
+
 def _publish(record: "Record", folder: Path) -> None:
     """Copy each finding's experiment into a folder, where it is a regression test from now on."""
-    folder.mkdir(parents=True, exist_ok=True)
+    _check_folder(folder)
     for finding in record.findings:
         source = record.path / finding.experiment
         target = folder / source.name

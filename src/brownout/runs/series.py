@@ -14,22 +14,22 @@ from brownout.runs.run_set import JUDGED
 __all__ = ["last_directory", "new_directory", "runs_wanted"]
 
 
-def new_directory(folder: str, name: str, what: str) -> tuple[Path, str]:
-    """Make `<utc time>-<name>` in a folder beside the runs; return it and when that was.
+def new_directory(folder: str, name: str, what: str, path: Path | None = None) -> tuple[Path, str]:
+    """Make `<utc time>-<name>` in a folder beside the runs, or else `path`; return it and when.
 
     Raises `RunDirectoryError`, which names `what` cannot be kept.
     """
     now = datetime.now(UTC)
     root = runs_root() / folder
     try:
-        private_directory(root)
-        path = make_new(root, f"{now:%Y%m%dT%H%M%SZ}-{name}").absolute()
+        private_directory(path or root)
+        path = path or make_new(root, f"{now:%Y%m%dT%H%M%SZ}-{name}")
     except OSError as error:
         raise RunDirectoryError(
             f"{root}: {what} cannot be kept there: {error.strerror}",
             "set BROWNOUT_RUNS to a directory that can be written",
         ) from error
-    return path, now.isoformat()
+    return path.absolute(), now.isoformat()
 
 
 def last_directory(

@@ -86,8 +86,11 @@ def test_what_happened_once_and_not_again_stays_a_finding_and_says_so(explore: A
     assert record.findings[0].open
 
 
-def test_repeats_that_could_not_be_judged_are_not_counted_as_kept_promises(explore: Any) -> None:
-    _, run = explore(lambda _: True, ends=["", *["no effect"] * 4])
+@pytest.mark.parametrize("end", ["no effect", "not read back"])
+def test_repeats_that_could_not_be_judged_are_not_counted_as_kept_promises(
+    explore: Any, end: str
+) -> None:
+    _, run = explore(lambda _: True, ends=["", *[end] * 4])
     record = new(Request(LAB, 5, repeats=2), 180)
     run(record)
     (finding,) = record.findings
@@ -149,12 +152,12 @@ def test_it_ends_where_runs_cannot_begin(explore: Any) -> None:
     assert len(record.tries) == 3
 
 
-def test_a_lab_that_could_not_be_put_back_is_made_anew_and_that_is_a_finding(explore: Any) -> None:
+def test_a_lab_that_could_not_be_put_back_is_rebuilt_and_that_is_a_finding(explore: Any) -> None:
     _, run = explore(lambda _: False, ends=["not put back"])
     record = new(Request(LAB, 5, repeats=2), 800)
     words = run(record)
     assert record.findings[0].oracle == "undo_failed"
-    assert any("made anew" in each for each in words)
+    assert any("rebuilding" in each for each in words)
     assert len(record.tries) > 1
 
 
@@ -215,6 +218,16 @@ def test_a_record_reads_back_as_it_was_saved_each_time(explore: Any) -> None:
     assert again.tries == record.tries
     again.save()
     assert (record.path / "explore.json").read_text(encoding="utf-8") == text
+
+
+def test_a_folder_for_findings_that_cannot_be_made_is_said_before_hours_are_spent(
+    brownout: Brownout, tmp_path: Path
+) -> None:
+    taken = tmp_path / "taken"
+    taken.touch()
+    answer = brownout("explore", "lab-redis", "--for", "1h", "--output", str(taken))
+    assert answer.code == 64
+    assert mentions(answer.err, "--output", str(taken))
 
 
 def test_a_real_cluster_is_explored_and_put_back(brownout: Brownout) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from tests.impacts import made
 
-from brownout.runs.explore.oracles import ORACLES, violations
+from brownout.runs.explore.oracles import ORACLES, is_judged, violations, words_of
 from brownout.session.experiment_process import Outcome
 
 CLEAN: dict[str, Any] = {"faults": [{}]}
@@ -49,7 +49,7 @@ def test_a_stale_read_that_its_guarantee_allows_breaks_nothing() -> None:
 
 
 def test_a_figure_is_in_the_words() -> None:
-    assert broken({**CLEAN, "ledger": LOST})["lost_writes"] == "12 acknowledged writes are lost"
+    assert broken({**CLEAN, "ledger": LOST})["lost_writes"] == "12 acknowledged writes lost"
 
 
 def test_a_loss_counts_though_the_run_is_inconclusive() -> None:
@@ -67,5 +67,11 @@ def test_an_undo_that_failed_is_one_also_where_no_run_was_opened() -> None:
     assert violations(Outcome(None, None, None)) == []
 
 
+def test_a_run_whose_ledger_was_not_read_back_is_not_judged() -> None:
+    assert is_judged(Outcome(None, made(CLEAN), None))
+    assert not is_judged(Outcome(None, made({**CLEAN, "ledger": {"state": "unknown"}}), None))
+    assert not is_judged(Outcome(None, None, None))
+
+
 def test_each_has_words_for_people() -> None:
-    assert all(ORACLES.values())
+    assert all(map(words_of, ORACLES))

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -61,6 +62,10 @@ class Process:
         if end == "not begun":
             return Outcome(None, None, None)
         document = json.loads(self.experiments[-1].read_text(encoding="utf-8"))
+        if end == "not read back":
+            impact = _impact(document, lambda _: False, None)
+            unread = replace(impact, ledger=replace(impact.ledger, state="unknown"))
+            return Outcome(Path("runs") / f"run-{len(self.experiments)}", unread, None)
         impact = _impact(document, self._world, self._garbles)
         unmended = "n1 is still frozen" if end == "not put back" else None
         return Outcome(Path("runs") / f"run-{len(self.experiments)}", impact, unmended)

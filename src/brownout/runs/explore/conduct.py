@@ -9,6 +9,7 @@ has run already is taken from there.
 
 from collections.abc import Callable, Collection
 from contextlib import closing
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
@@ -34,7 +35,14 @@ from brownout.runs import repair
 from brownout.runs.explore.coverage import happened
 from brownout.runs.explore.draw import Space, is_allowed, numbered, space_of
 from brownout.runs.explore.method import experiment_of
-from brownout.runs.explore.oracles import LIMITS, MILESTONE_LIMIT_S, OF_ORACLE, ORACLES, violations
+from brownout.runs.explore.oracles import (
+    LIMITS,
+    MILESTONE_LIMIT_S,
+    OF_ORACLE,
+    is_judged,
+    violations,
+    words_of,
+)
 from brownout.runs.explore.record import (
     FILE,
     REPEAT,
@@ -44,7 +52,6 @@ from brownout.runs.explore.record import (
     Record,
     Request,
     Try,
-    space_document,
 )
 from brownout.runs.explore.schedule import Schedule
 from brownout.runs.explore.shrink import shrink
@@ -101,6 +108,7 @@ class _Exploration:
         self._record, self._request, self._say = record, record.request, say
         self._declared = inventory.declared(self._request.cluster)
         self._not_begun = 0
+        self._since = monotonic()
 
     def make(self) -> None:
         """Bring a lab up, explore, and take it down however that ends."""
@@ -111,7 +119,7 @@ class _Exploration:
                 self._space = _space(request, cluster, adapter)
                 self._note_server(adapter.engine())
             self._record.database = cluster.database
-            self._record.space = space_document(self._space)
+            self._record.space = asdict(self._space)
             self._record.save()
             for name, why in self._space.left_out.items():
                 self._say(f"{name} is not drawn: {why}")
@@ -213,7 +221,7 @@ class _Exploration:
         if best == schedule:
             finding.shrunk_hits, finding.shrunk_judged = finding.hits, finding.judged
         else:
-            rate = self._rate(number, SHRINK, best, oracle)
+            rate = self._rate(number, REPEAT, best, oracle)  # anew: those of SHRINK chose it
             finding.shrunk_hits, finding.shrunk_judged = rate
         as_short = (each.document() for each in on_the_way if len(each.steps) == len(best.steps))
         finding.variants += [each for each in as_short if each not in finding.variants]
@@ -239,8 +247,7 @@ class _Exploration:
         return finding
 
     def _rate(self, number: int, purpose: str, schedule: Schedule, oracle: str) -> tuple[int, int]:
-        """Run a schedule as often as was asked for; return how often it broke it, and how often
-        it was judged."""
+        """Run a schedule as often as was asked for; return the violations and the judged runs."""
         judged: list[Try] = []
         for attempt in range(1, 2 * self._request.repeats + 1):
             run = self._run(number, purpose, schedule, attempt)
@@ -282,9 +289,8 @@ class _Exploration:
             f"{schedule.words}"
         )
         seed = Random(f"{self._request.seed} {number} {purpose} {attempt}").randrange(1, _SEEDS)
-        began = monotonic()
         outcome = self._outcome(number, purpose, schedule, attempt, seed)
-        return self._kept(number, purpose, schedule, attempt, outcome, monotonic() - began)
+        return self._kept(number, purpose, schedule, attempt, outcome)
 
     def _outcome(
         self, number: int, purpose: str, schedule: Schedule, attempt: int, seed: int
@@ -303,26 +309,27 @@ class _Exploration:
             return process.outcome()
 
     def _kept(
-        self, number: int, purpose: str, schedule: Schedule, attempt: int, outcome: Outcome,
-        took_s: float,
-    ) -> Try:  # fmt: skip
+        self, number: int, purpose: str, schedule: Schedule, attempt: int, outcome: Outcome
+    ) -> Try:
         record = self._record
         if outcome.was_aborted:
             raise Aborted(f"schedule {number} was aborted", "use --resume to continue")
         broken = {each.oracle: each.words for each in violations(outcome)}
+        now = monotonic()
         attempted = Try(
             number, purpose, tuple(schedule.document()), attempt, outcome.verdict,
             record.where(Path(outcome.directory)) if outcome.directory else "",
-            round(took_s, 1), happened(schedule, outcome.impact), broken,
+            round(now - self._since, 1), happened(schedule, outcome.impact), broken,
+            is_judged(outcome),
         )  # fmt: skip
+        self._since = now
         record.tries.append(attempted)
         record.save()
         deliver_files(record.path, [FILE], self._say)
         if outcome.unmended:
             self._mend(outcome.unmended)
         elif "never_redundant" in broken and self._declared.lab is not None:
-            self._say("the lab is made anew")
-            self._make_anew()
+            self._rebuild()
         self._not_begun = 0 if outcome.directory else self._not_begun + 1
         if self._not_begun == _MOST_NOT_BEGUN:
             raise Inconclusive(
@@ -345,7 +352,7 @@ class _Exploration:
             schedule,
             cluster=request.cluster,
             limits={**LIMITS, **OF_ORACLE.get(finding.oracle, {})},
-            title=f"{_sentence(ORACLES[finding.oracle])}: {len(schedule.steps)} faults in a row",
+            title=f"{_sentence(words_of(finding.oracle))}: {len(schedule.steps)} faults in a row",
             description=(
                 f"{_sentence(schedule.words)}. Found by `{found_by}` as schedule {finding.number} "
                 f"on {record.server}: {finding.words}. It did so in {hits} of {judged} more runs."
@@ -377,21 +384,17 @@ class _Exploration:
         """Heal what a run left broken; what is not a lab's is left to its owners."""
         if self._declared.lab is None:
             raise UndoFailed(f"the cluster is still broken: {why}", "`brownout heal` it")
-        self._say(f"still broken: {why}; the lab is made anew")
-        self._make_anew()
+        self._say(f"still broken: {why}")
+        self._rebuild()
 
     def _await_whole(self) -> None:
-        """Wait until the cluster is whole; a lab that does not get so is made anew."""
-        try:
-            repair.await_whole(self._request.cluster, WHOLE_WITHIN_S, self._say)
-        except UndoFailed as error:
-            if self._declared.lab is None:
-                raise
-            self._say(f"{error.message}; the lab is made anew")
-            self._make_anew()
+        """Wait until the cluster is whole, and rebuild a lab that is not in time."""
+        if not repair.await_whole_or_take_down(self._request.cluster, WHOLE_WITHIN_S, self._say):
+            self._bring_up()
 
-    def _make_anew(self) -> None:
-        repair.put_back(self._declared.name, "the lab is made anew", LEFTOVERS_WITHIN_S, self._say)
+    def _rebuild(self) -> None:
+        self._say(f"rebuilding {self._declared.name}")
+        repair.put_back(self._declared.name, "its lab is rebuilt", LEFTOVERS_WITHIN_S, self._say)
         lab.down(self._declared, progress=self._say)
         self._bring_up()
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from brownout.base.files import replace_file
 from brownout.base.words import duration
 from brownout.runs.explore.coverage import rows
-from brownout.runs.explore.oracles import ORACLES
+from brownout.runs.explore.oracles import ORACLES, words_of
 from brownout.runs.explore.record import Finding, Record, Try
 from brownout.runs.explore.schedule import WHENS, Schedule
 from brownout.show.report import sections
@@ -19,7 +19,9 @@ from brownout.show.report.sections import Section
 __all__ = ["gathered_from", "headline", "page", "write"]
 
 _STEPS = "step:n | as it was first seen:wrap | the shortest that breaks the promise:wrap"
-_COVERED = f"fault and role | {' | '.join(f'{when}:n' for when in WHENS)} | after so many others:n"
+_COVERED = (
+    f"fault and role | {' | '.join(f'{when}:n' for when in WHENS)} | different faults before it:n"
+)
 _TRIES = "schedule:n | why it was run | verdict:once | faults:wrap | what broke:wrap | run"
 
 
@@ -75,7 +77,7 @@ def _say(record: Record) -> list[str]:
         *gathered_from(record),
         f"Drawn from seed {request.seed}{share}; each finding was run {request.repeats} times more "
         "and then shortened. Judged by what cannot be noise: "
-        f"{'; '.join(ORACLES.values())}.",
+        f"{'; '.join(map(words_of, ORACLES))}.",
     ]
 
 
@@ -124,13 +126,13 @@ def _of_finding(record: Record, finding: Finding) -> Section:
         ),
     ]
     if finding.open:
-        say.append(f"It is not shortened to the end: {finding.open}.")
+        say.append(f"It is not fully shortened: {finding.open}.")
     if finding.seen_again:
         listed = ", ".join(map(str, finding.seen_again))
         say.append(f"Schedules that contain the shortest and broke the promise too: {listed}.")
     if finding.experiment:
         say.append(f"Run it again: `brownout run {finding.experiment}`")
-    title = f"Finding {finding.number}: {ORACLES[finding.oracle]}"
+    title = f"Finding {finding.number}: {words_of(finding.oracle)}"
     return Section(title, [Grid("", columns(_STEPS), steps)], say)
 
 

@@ -10,19 +10,19 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from brownout.base.errors import RunDirectoryError
-from brownout.base.files import private_directory, replace_file
+from brownout.base.files import replace_file
 from brownout.base.printable import printable
 from brownout.base.redact import redact
-from brownout.run.directory import EXPLORATIONS, make_new, runs_root
+from brownout.run.directory import EXPLORATIONS
 from brownout.run.metadata import read_json
 from brownout.runs.explore.coverage import tried_cells
-from brownout.runs.explore.draw import Cell, Space
+from brownout.runs.explore.draw import Cell
 from brownout.runs.explore.schedule import Schedule
+from brownout.runs.series import last_directory, new_directory
 
 __all__ = [
     "FILE",
@@ -67,6 +67,8 @@ class Try:
 
     `number` is that of the schedule that was drawn, `moments` as in `coverage.happened`, `broken`
     what each oracle saw. `run` is its directory from the record's; empty if none was opened.
+    Without `read_back` it is unknown what became of acknowledged writes. `took_s` counts from the
+    end of the run before, so it includes repairs and waits.
     """
 
     number: int
@@ -78,6 +80,7 @@ class Try:
     took_s: float
     moments: tuple[str, ...] = ()
     broken: Mapping[str, str] = field(default_factory=dict)
+    read_back: bool = True
 
     @property
     def cells(self) -> list[Cell]:
@@ -86,8 +89,9 @@ class Try:
 
     @property
     def is_judged(self) -> bool:
-        """Whether it says something: every step took effect, or an oracle was violated."""
-        return bool(self.broken) or (bool(self.moments) and all(self.moments))
+        """Whether it says something: an oracle was violated, or every one had all it needs."""
+        whole = bool(self.moments) and all(self.moments) and self.read_back
+        return bool(self.broken) or whole
 
 
 @dataclass(slots=True)
@@ -97,7 +101,7 @@ class Finding:
     `hits` of `judged` runs of it broke it again, and `shrunk_hits` of `shrunk_judged` of the
     shortest, `shrunk`. `variants` are schedules of as few steps that broke it too, on the way to
     that or found later, and `seen_again` the numbers of later schedules that contain one of them.
-    `open` says why it is not shrunk to the end. `experiment` is its file from the record's.
+    `open` says why it is not fully shrunk. `experiment` is its file from the record's.
     """
 
     number: int
@@ -218,18 +222,8 @@ class Record:
 
 def new(request: Request, budget_s: float, path: Path | None = None) -> Record:
     """Make the directory of a new exploration; without a path, one with the time in its name."""
-    now = datetime.now(UTC)
-    root = runs_root() / EXPLORATIONS
-    try:
-        private_directory(path or root)
-        if path is None:
-            path = make_new(root, f"{now:%Y%m%dT%H%M%SZ}-{Path(request.cluster).stem}")
-    except OSError as error:
-        raise RunDirectoryError(
-            f"{root}: no exploration can be kept there: {error.strerror}",
-            "set BROWNOUT_RUNS to a directory that can be written",
-        ) from error
-    record = Record(path.absolute(), request, now.isoformat(), budget_s)
+    path, began = new_directory(EXPLORATIONS, Path(request.cluster).stem, "an exploration", path)
+    record = Record(path, request, began, budget_s)
     record.save()
     return record
 
@@ -269,11 +263,6 @@ def _record(data: dict[str, Any], path: Path, where: str) -> Record:
 
 def last(cluster: str) -> Path | None:
     """Return the directory of the last exploration of a cluster; None where there is none."""
-    records = sorted((runs_root() / EXPLORATIONS).glob(f"*/{FILE}"))
-    named = [p.parent for p in records if read_json(p)["request"]["cluster"] == cluster]
-    return named[-1] if named else None
-
-
-def space_document(space: Space) -> dict[str, Any]:
-    """Return what may be drawn as JSON data."""
-    return dict(asdict(space))
+    return last_directory(
+        EXPLORATIONS, FILE, lambda record: record["request"]["cluster"] == cluster
+    )

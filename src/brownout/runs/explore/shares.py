@@ -70,7 +70,7 @@ def check_name(name: str) -> None:
 def begin(name: str, request: Request, budget_s: float) -> tuple[Record, bool]:
     """Return the record of a share, and whether there was one, here or in the store.
 
-    Raises `ConfigurationError` where that is of something else.
+    Raises `ConfigurationError` if that record belongs to another exploration.
     """
     path = _root(name) / f"{request.share + 1}-of-{request.shares}"
     record = _latest(path, _objects())
@@ -89,7 +89,7 @@ def begin(name: str, request: Request, budget_s: float) -> tuple[Record, bool]:
 def gather(name: str) -> Record:
     """Write the records of all shares as one, with the experiments of its findings; return it.
 
-    Raises `ConfigurationError` where there is no share, or where they do not belong together.
+    Raises `ConfigurationError` if there is no share, or the shares do not belong together.
     """
     root, objects = _root(name), _objects()
     names = {path.name for path in root.glob("*-of-*")}
