@@ -70,7 +70,7 @@ LINES = {
     "src/brownout/faults/partition.py": {"lab-mongodb-partition"},
     # Which module of actions shows a fault that only one database has.
     "src/brownout/faults/quiesce.py": {'module = "aerospike"'},
-    "src/brownout/faults/stepdown.py": {'module = "mongodb"'},
+    "src/brownout/faults/stepdown.py": {'module, of_role = "mongodb"'},
 }
 
 

@@ -1,5 +1,7 @@
 """Reads of real servers that are made to lag are called stale, and no other reads are."""
 
+import os
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
@@ -14,7 +16,7 @@ from tests.waiting import await_true
 from brownout.databases.access import Access
 from brownout.databases.postgresql.access import access
 from brownout.databases.redis.link import Link
-from brownout.inventory.model import Cluster, Node
+from brownout.inventory.model import Cluster, Node, ProcessSpec
 from brownout.machine import network
 from brownout.run.reads import Reads
 
@@ -52,15 +54,19 @@ def are_older_by_seconds(reads: Reads, lanes: set[str]) -> None:
 
 @contextmanager
 def replay_paused(node: Node, cluster: Cluster) -> Iterator[None]:
-    """Have a standby replay nothing meanwhile."""
+    """Have a standby replay nothing meanwhile; its Patroni, which would resume, is stopped."""
+    assert isinstance(node.host, ProcessSpec)
     host, _, port = node.address.rpartition(":")
     where = make_conninfo(host=host, port=port, **access(cluster).conninfo)
+    patroni = int(node.host.pid_file.read_text(encoding="utf-8"))
     with psycopg.connect(where, autocommit=True) as connection:
-        connection.execute("SELECT pg_wal_replay_pause()")
+        os.kill(patroni, signal.SIGSTOP)
         try:
+            connection.execute("SELECT pg_wal_replay_pause()")
             yield
         finally:
             connection.execute("SELECT pg_wal_replay_resume()")
+            os.kill(patroni, signal.SIGCONT)
 
 
 def test_reads_of_a_standby_that_replays_nothing_are_stale_and_allowed(
@@ -70,7 +76,7 @@ def test_reads_of_a_standby_that_replays_nothing_are_stale_and_allowed(
     (primary,) = load.adapter.targets("primary", 1)
     first = next(node for node in load.cluster.nodes if node != primary)
     with replay_paused(first, load.cluster):
-        for_seconds(load, 2)
+        for_seconds(load, 4)
     reads = reads_of(load)
     are_older_by_seconds(reads, {first.address})
     assert {lane.asked for lane in reads.lanes} == {"standby"}
@@ -114,7 +120,7 @@ def test_reads_of_replicas_that_get_nothing_are_stale(
     load = running_redis(f"{CHECKED},{options},streams.orders.reads=session")
     await_true(lambda: are_asked(load.cluster), "reads come to all replicas")
     with unreplicated(load.cluster):
-        for_seconds(load, 2)
+        for_seconds(load, 4)
     reads = reads_of(load)
     are_older_by_seconds(reads, {lane.lane for lane in reads.lanes})
     assert (reads.bounds("stale_reads") or (0,))[
