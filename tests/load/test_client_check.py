@@ -1,5 +1,7 @@
 """`brownout client check` tells a client that keeps the rules from one that breaks one of them."""
 
+import json
+import os
 import shutil
 import subprocess
 import sys
@@ -20,12 +22,16 @@ def broken(command: list[str]) -> dict[str, str]:
         return {rule.name: rule.problem for rule in check(client) if rule.problem}
 
 
-@pytest.mark.parametrize("language", ["python", "node", "go"])
+JAVA = ["java", str(REFERENCE / "Reference.java")]
+
+
+@pytest.mark.parametrize("language", ["python", "node", "go", "java"])
 def test_the_reference_clients_keep_every_rule(language: str, tmp_path: Path) -> None:
     commands = {
         "python": [sys.executable, str(REFERENCE / "reference.py")],
         "node": ["node", str(REFERENCE / "reference.mjs")],
         "go": [str(tmp_path / "reference")],
+        "java": JAVA,
     }
     program = "go" if language == "go" else commands[language][0]
     if shutil.which(program) is None:
@@ -34,6 +40,29 @@ def test_the_reference_clients_keep_every_rule(language: str, tmp_path: Path) ->
         built = ["go", "build", "-o", commands["go"][0], str(REFERENCE / "reference.go")]
         subprocess.run(built, check=True, cwd=tmp_path)
     assert broken(commands[language]) == {}
+
+
+@pytest.mark.skipif(shutil.which("java") is None, reason="NOT TESTED: there is no java")
+@pytest.mark.parametrize("ascii_only", [True, False])
+def test_the_reference_client_in_java_reads_all_that_a_text_may_hold(ascii_only: bool) -> None:
+    text = '"quoted" \\ / \t \b {}[],: null é \u2028 \x7f \U0001f600 ' + "\\" * 50_000
+    key = {"key": 'a "key": {'}
+    options = {"list": [1, [True, None, -1.5e3], {}], "object": {"key": "value"}}
+    written = {"writer": "w", "sequence": 1, "value": text, "expect": {"missing": True}}
+    asked = [
+        {"do": "open", "connection": {"tls": None}, "options": options},
+        {"do": "write", "id": 1, **key, **written},
+        {"do": "read", "id": 2, **key},
+        {"do": "close"},
+    ]
+    ran = subprocess.run(
+        JAVA, input="".join(json.dumps(each, ensure_ascii=ascii_only) + "\n" for each in asked),
+        env={"PATH": os.environ["PATH"], "LC_ALL": "C"}, encoding="utf-8",
+        capture_output=True, timeout=60, check=True,
+    )  # fmt: skip
+    answers = [json.loads(line) for line in ran.stdout.splitlines()]
+    assert answers[1]["end"] == "ok"
+    assert answers[2:] == [{"id": 2, "end": "ok", "value": text}]
 
 
 #: What is changed in the reference client, and the rule that it breaks then.
