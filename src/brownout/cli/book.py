@@ -1,13 +1,13 @@
 """`brownout book`: the same faults on several databases, made by one command and published."""
 
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from brownout.base.errors import ExitCode, Refused
+from brownout.base.errors import ExitCode
 from brownout.cli.framework import App
+from brownout.cli.output import say
 
 if TYPE_CHECKING:
     from brownout.runs.book.record import Record
@@ -53,16 +53,17 @@ def run(
     from brownout.runs.book import record as records
     from brownout.runs.book.conduct import conduct, put_back
     from brownout.runs.book.record import cells_of
+    from brownout.runs.series import resumed
 
     spec = _read(book)
     if resume:
-        record = _resumed(spec)
-        put_back(spec, record, _say)
+        record = resumed("book", spec, records.last(spec.name))
+        put_back(spec, record, say)
     else:
         record = records.new(spec)
-    _say(f"the book is kept in {record.path}")
+    say(f"the book is kept in {record.path}")
     try:
-        conduct(spec, record, _say)
+        conduct(spec, record, say)
     finally:
         if record.made:
             _write(spec, record, anew=False)
@@ -73,7 +74,7 @@ def run(
         if not record.why_not(spec, key) and _counted(record, key) < spec.repeats
     ]
     for words in missing:
-        _say(f"has fewer than {spec.repeats} runs that count: {words}")
+        say(f"has fewer than {spec.repeats} runs that count: {words}")
     raise typer.Exit(ExitCode.INCONCLUSIVE if missing else ExitCode.PASS)
 
 
@@ -84,12 +85,11 @@ def plan(book: File) -> None:
     If a book of that name was begun and not finished, prints what `--resume` would still run.
     """
     from brownout.runs.book.outlook import plan_words
-    from brownout.runs.book.record import last, open_record
+    from brownout.runs.book.record import last
 
     spec = _read(book)
-    begun = last(spec.name)
-    record = open_record(begun)[0] if begun else None
-    if record is not None and (record.ended or record.book != spec.model_dump(mode="json")):
+    record = last(spec.name)
+    if record is not None and (record.ended or not record.is_of(spec)):
         record = None
     typer.echo(plan_words(spec, record))
     if record is not None:
@@ -130,23 +130,6 @@ def _read(text: str) -> "Book":
     return read(text)
 
 
-def _resumed(spec: "Book") -> "Record":
-    """Return the last book of this name; raises `Refused` where it cannot be continued."""
-    from brownout.runs.book.record import last, open_record
-
-    where = last(spec.name)
-    if where is None:
-        raise Refused(f"there is no book {spec.name} to resume", "run it without --resume")
-    record, _ = open_record(where)
-    if record.book != spec.model_dump(mode="json"):
-        raise Refused(
-            f"{spec.path} is not what it was when {where} began", "run it without --resume"
-        )
-    if record.ended:
-        raise Refused(f"nothing is left to run of {where}", "run it without --resume")
-    return record
-
-
 def _counted(record: "Record", key: object) -> int:
     from brownout.runs.run_set import JUDGED
 
@@ -159,9 +142,5 @@ def _write(spec: "Book", record: "Record", anew: bool, output: Path | None = Non
     from brownout.runs.book.publication import publish
 
     edition = edition_of(spec, record, published_in(spec), anew)
-    for path in publish(edition, output, _say) if output else write(edition, record.path):
+    for path in publish(edition, output, say) if output else write(edition, record.path):
         typer.echo(str(path))
-
-
-def _say(words: str) -> None:
-    typer.echo(f"[{datetime.now():%H:%M:%S}] {words}", err=True)

@@ -1,13 +1,13 @@
 """`brownout clients`: an application's clients and their settings, compared under one fault."""
 
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from brownout.base.errors import ExitCode, Refused
+from brownout.base.errors import ExitCode
 from brownout.cli.framework import App
+from brownout.cli.output import say
 
 if TYPE_CHECKING:
     from brownout.runs.clients.record import Record
@@ -52,23 +52,24 @@ def run(
     """
     from brownout.runs.clients import record as records
     from brownout.runs.clients.conduct import conduct, put_back
+    from brownout.runs.series import resumed
 
     spec = _read(comparison)
     if resume:
-        record = _resumed(spec)
-        put_back(spec, record, _say)
+        record = resumed("comparison", spec, records.last(spec.name))
+        put_back(spec, record, say)
     else:
         record = records.new(spec)
-    _say(f"the comparison is kept in {record.path}")
+    say(f"the comparison is kept in {record.path}")
     try:
-        conduct(spec, record, _say)
+        conduct(spec, record, say)
     finally:
         if record.runs:
             _write(spec, record)
     missing = [group for group in spec.groups if record.judged(group) < spec.repeats]
     for group in missing:
         names = ", ".join(row.name for row in spec.groups[group])
-        _say(f"has fewer than {spec.repeats} runs that count: {names}")
+        say(f"has fewer than {spec.repeats} runs that count: {names}")
     raise typer.Exit(ExitCode.INCONCLUSIVE if missing else ExitCode.PASS)
 
 
@@ -79,11 +80,10 @@ def plan(comparison: File) -> None:
     If a comparison of that name was begun and not finished, prints what `--resume` would still run.
     """
     from brownout.runs.clients.outlook import plan_words
-    from brownout.runs.clients.record import last, open_record
+    from brownout.runs.clients.record import last
 
     spec = _read(comparison)
-    begun = last(spec.name)
-    record = open_record(begun)[0] if begun else None
+    record = last(spec.name)
     if record is not None and (record.ended or not record.is_of(spec)):
         record = None
     typer.echo(plan_words(spec, record))
@@ -110,23 +110,6 @@ def _read(text: str) -> "Comparison":
     return read(text)
 
 
-def _resumed(spec: "Comparison") -> "Record":
-    """Return the last comparison of this name; raises `Refused` where it cannot be continued."""
-    from brownout.runs.clients.record import last, open_record
-
-    where = last(spec.name)
-    if where is None:
-        raise Refused(f"there is no comparison {spec.name} to resume", "run it without --resume")
-    record, _ = open_record(where)
-    if not record.is_of(spec):
-        raise Refused(
-            f"{spec.path} is not what it was when {where} began", "run it without --resume"
-        )
-    if record.ended:
-        raise Refused(f"nothing is left to run of {where}", "run it without --resume")
-    return record
-
-
 def _write(spec: "Comparison", record: "Record") -> None:
     from brownout.runs.clients.figures import results_of
     from brownout.runs.clients.page import headline, write
@@ -135,7 +118,3 @@ def _write(spec: "Comparison", record: "Record") -> None:
     typer.echo(headline(results))
     for path in write(spec, record, results):
         typer.echo(str(path))
-
-
-def _say(words: str) -> None:
-    typer.echo(f"[{datetime.now():%H:%M:%S}] {words}", err=True)

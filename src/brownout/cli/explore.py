@@ -4,7 +4,6 @@ import json
 import os
 import secrets
 from collections.abc import Mapping
-from datetime import datetime
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,6 +13,7 @@ import typer
 from brownout.base.errors import ConfigurationError, ExitCode, Refused
 from brownout.cli.arguments import Json, Seed, complete_cluster, complete_workload
 from brownout.cli.durations import duration_option, seconds
+from brownout.cli.output import say
 from brownout.cli.settings import Settings, changes
 
 if TYPE_CHECKING:
@@ -108,17 +108,17 @@ def explore(
         record, is_begun = _resumed(request, budget_s), True
     else:
         record, is_begun = records.new(request, budget_s), False
-    _say(f"explore {cluster}, seed {record.request.seed}; it is kept in {record.path}")
+    say(f"explore {cluster}, seed {record.request.seed}; it is kept in {record.path}")
     if is_begun:
-        _say(f"continued after {len(record.tries)} runs")
-        put_back(record, _say)
+        say(f"continued after {len(record.tries)} runs")
+        put_back(record, say)
     if record.spent_s < record.budget_s:
         record.ended = ""
         try:
-            conduct(record, _say)
+            conduct(record, say)
         finally:
             if record.tries:
-                _say(f"report {write(record)}")
+                say(f"report {write(record)}")
     raise typer.Exit(_result(record, output, as_json))
 
 
@@ -142,8 +142,8 @@ def gather(
 
     record = shares.gather(name)
     for words in gathered_from(record):
-        _say(words)
-    _say(f"report {write(record)}")
+        say(words)
+    say(f"report {write(record)}")
     raise typer.Exit(_result(record, output, as_json))
 
 
@@ -272,8 +272,4 @@ def _publish(record: "Record", folder: Path) -> None:
         source = record.path / finding.experiment
         target = folder / source.name
         target.write_text(source.read_text(encoding="utf-8"), encoding="utf-8")
-        _say(f"wrote {target}")
-
-
-def _say(words: str) -> None:
-    typer.echo(f"[{datetime.now():%H:%M:%S}] {words}", err=True)
+        say(f"wrote {target}")

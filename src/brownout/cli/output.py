@@ -1,6 +1,7 @@
-"""Where a command writes: `-o`, `--output`, with the format of a file by its suffix."""
+"""Where a command writes: its progress, and `--output` with the format of a file by its suffix."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import typer
 
 from brownout.base.errors import ConfigurationError
 
-__all__ = ["DIRECTORY", "STDOUT", "by_format", "output_option"]
+__all__ = ["DIRECTORY", "STDOUT", "by_format", "output_option", "say"]
 
 #: What `by_format` calls a directory to write into, and stdout, which `-` stands for.
 DIRECTORY, STDOUT = "a directory", "-"
@@ -48,3 +49,8 @@ def _words(formats: Sequence[str]) -> str:
     suffixes = " or ".join(f"`{each}`" for each in formats if each not in others)
     rest = [others[each] for each in formats if each in others]
     return " or ".join([f"a file that ends in {suffixes}", *rest])
+
+
+def say(words: str) -> None:
+    """Print a line of progress on stderr, with the time of day."""
+    typer.echo(f"[{datetime.now():%H:%M:%S}] {words}", err=True)

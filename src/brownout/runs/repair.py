@@ -70,7 +70,7 @@ def await_whole_or_take_down(name_or_path: str, limit_s: float, say: Say) -> boo
     except UndoFailed as error:
         if declared.lab is None:
             raise
-        say(f"{error.message}; the lab is made anew")
+        say(f"{error.message}; rebuilding the lab")
         lab.down(declared, progress=say)
         return False
     return True

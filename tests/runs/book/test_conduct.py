@@ -174,7 +174,7 @@ def test_only_an_unfinished_book_that_is_as_it_was_is_resumed(
 ) -> None:
     path = write_book(home)
     none = brownout("book", "run", path, "--resume")
-    assert (none.code, "there is no book tiny to resume" in none.err) == (64, True)
+    assert (none.code, "found no book tiny to resume" in none.err) == (64, True)
     _, record = record_of(home)
     write_book(home, repeats=7)
     other = brownout("book", "run", path, "--resume")
@@ -215,22 +215,21 @@ def test_a_book_that_is_killed_leaves_nothing_broken_and_is_resumed(
     cluster = inventory.declared("lab-mongodb").name
 
     def in_a_second_run() -> bool:
-        where = last("tiny")
+        begun = last("tiny")
         return (
-            where is not None
-            and len(json.loads((where / "book.json").read_text())["made"]) >= 1
+            begun is not None
+            and len(begun.made) >= 1
             and any(claim.kind == "run" for claim in open_runs.claims())
         )
 
     with subprocess.Popen(command) as book:
         assert wait_until(in_a_second_run, 240.0, 0.1)
         book.send_signal(signal.SIGKILL)
-    where = last("tiny")
-    assert where is not None
-    before = open_record(where)[0]
+    before = last("tiny")
+    assert before is not None
     assert (before.up, bool(before.ended)) == (cluster, False)
     subprocess.run([*command, "--resume"], check=False, timeout=400)
-    after = open_record(where)[0]
+    after = open_record(before.path)[0]
     assert after.made[: len(before.made)] == before.made
     assert after.capacities == before.capacities
     assert (after.up, bool(after.ended)) == ("", True)

@@ -44,9 +44,8 @@ def test_a_record_is_read_as_it_was_written(home: Path) -> None:
     record.made += [made("pass"), made("inconclusive")]
     record.up = "lab-mongodb"
     record.save()
-    where = last(book.name)
-    assert where is not None
-    assert open_record(where) == (record, book)
+    assert last(book.name) == record
+    assert open_record(record.path) == (record, book)
     assert last("another") is None
 
 

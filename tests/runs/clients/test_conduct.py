@@ -167,7 +167,7 @@ def test_only_an_unfinished_comparison_that_is_as_it_was_is_resumed(
 ) -> None:
     path = write_comparison(home)
     none = brownout("clients", "run", path, "--resume")
-    assert (none.code, "there is no comparison tiny to resume" in none.err) == (64, True)
+    assert (none.code, "found no comparison tiny to resume" in none.err) == (64, True)
     _, record = record_of(home)
     write_comparison(home, repeats=7)
     other = brownout("clients", "run", path, "--resume")
@@ -219,29 +219,28 @@ def test_a_comparison_that_is_killed_leaves_nothing_broken_and_is_resumed(
     run = [sys.executable, "-m", "brownout", "clients", "run", str(path)]
 
     def in_a_second_run() -> bool:
-        where = last("tiny")
+        begun = last("tiny")
         return (
-            where is not None
-            and len(json.loads((where / "clients.json").read_text())["runs"]) >= 1
+            begun is not None
+            and len(begun.runs) >= 1
             and any(claim.kind == "run" for claim in open_runs.claims())
         )
 
     with subprocess.Popen(run) as comparison:
         assert wait_until(in_a_second_run, 300.0, 0.5)
         comparison.send_signal(signal.SIGKILL)
-    where = last("tiny")
-    assert where is not None
-    before = open_record(where)[0]
+    before = last("tiny")
+    assert before is not None
     assert (before.up, bool(before.ended)) == ("lab-postgresql", False)
     subprocess.run([*run, "--resume"], check=False, timeout=500)
-    after = open_record(where)[0]
+    after = open_record(before.path)[0]
     assert after.runs[: len(before.runs)] == before.runs
     assert (after.up, bool(after.ended)) == ("", True)
     assert condition("lab-postgresql") == "down"
     assert open_runs.claims() == []
     # Whether the default is ever served again depends on when the old primary returns: the traps of
     # docs/client.md have their own test.
-    default, cured = json.loads((where / "figures.json").read_text())["clients"]
+    default, cured = json.loads((before.path / "figures.json").read_text())["clients"]
     assert all(each["served_again_s"] is not None for each in default["runs"])
     assert all(each["served_again_s"] < 60 for each in cured["runs"])
     assert all(each["lost_writes"] == 0 for each in default["runs"] + cured["runs"])

@@ -89,7 +89,7 @@ def test_a_day_that_a_guard_forbids_does_not_begin_and_leaves_nothing(
     [
         (("plan", "no-such"), "gamedays: found 'no-such', wanted one of"),
         (("run", "no/such.yaml"), "no such gameday"),
-        (("run", "lab-mongodb", "--resume"), "there is no game day lab-mongodb to resume"),
+        (("run", "lab-mongodb", "--resume"), "found no game day lab-mongodb to resume"),
         (("stop",), "no game day is in progress"),
         (("serve", "lab-mongodb"), "schedule: found none"),
     ],

@@ -7,12 +7,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from brownout.base import catalog
 from brownout.base.errors import ConfigurationError
-from brownout.base.files import is_file
 from brownout.base.problems import from_validation
 from brownout.base.settings_file import parse_yaml, read_text
 from brownout.inventory import inventory
+from brownout.runs import series_file
 from brownout.runs.book.spec import Book, Engine, Fault, Published
 from brownout.runs.capacity.promises import promised, rates_of
 from brownout.session.experiment_process import variable
@@ -21,7 +20,6 @@ from brownout.session.plan_file import plan_of
 
 __all__ = [
     "changes_of",
-    "experiment_of",
     "plan_for",
     "published_in",
     "read",
@@ -38,17 +36,7 @@ def read(text: str) -> Book:
 
     Raises `ConfigurationError` with every problem of the file at once.
     """
-    path = catalog.find_file("books", text)
-    data = {"name": path.stem, **parse_yaml(read_text(path, "book"), str(path))}
-    try:
-        book = Book.model_validate(data)
-    except ValidationError as error:
-        invalid = from_validation(error, Book)
-        raise ConfigurationError([f"{path}: {problem}" for problem in invalid]) from error
-    book._path = path
-    if problems := list(dict.fromkeys(_problems(book))):
-        raise ConfigurationError([f"{path}: {problem}" for problem in problems])
-    return book
+    return series_file.read(text, "books", "book", Book, _problems)
 
 
 def published_in(book: Book) -> list[Published]:
@@ -64,12 +52,6 @@ def read_published(path: Path) -> Published:
     except ValidationError as error:
         problems = from_validation(error, Published)
         raise ConfigurationError([f"{path}: {problem}" for problem in problems]) from error
-
-
-def experiment_of(book: Book, fault: Fault) -> Path:
-    """Return the file of a fault's experiment: beside the book, or as everywhere else."""
-    beside = book.path.parent / fault.experiment
-    return beside if is_file(beside) else catalog.find_experiment(fault.experiment)
 
 
 def changes_of(book: Book, engine: Engine) -> str:
@@ -95,7 +77,7 @@ def variables_of(
 
 def plan_for(book: Book, engine: Engine, fault: Fault) -> Plan:
     """Return the plan of a cell's run; raises `ConfigurationError` with all that is wrong."""
-    path = experiment_of(book, fault)
+    path = book.find_experiment(fault.experiment)
     return plan_of(str(path), variables_of(book, engine, fault))[0]
 
 

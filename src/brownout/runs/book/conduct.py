@@ -29,7 +29,7 @@ from brownout.inventory import inventory
 from brownout.inventory.database import with_options
 from brownout.inventory.model import Cluster
 from brownout.runs import repair
-from brownout.runs.book.book_file import changes_of, experiment_of, plan_for, variables_of
+from brownout.runs.book.book_file import changes_of, plan_for, variables_of
 from brownout.runs.book.outlook import left_s
 from brownout.runs.book.record import BookRun, Capacity, Key, Record, cells_of
 from brownout.runs.book.spec import Book, Engine, Fault
@@ -175,7 +175,7 @@ class _Engine:
             f"about {duration(left_s(self._book, record))} left"
         )
         began = time.monotonic()
-        path = experiment_of(self._book, fault)
+        path = self._book.find_experiment(fault.experiment)
         occasion = f"book {self._book.name}"
         with ExperimentProcess(path, variables, occasion=occasion) as process:
             outcome = process.outcome()
@@ -199,7 +199,7 @@ class _Engine:
             )
 
     def _await_whole(self, declared: Cluster) -> None:
-        """Wait until the cluster is whole; a lab that does not become so is made anew."""
+        """Wait until the cluster is whole; rebuild a lab that does not become so."""
         whole = repair.await_whole_or_take_down(self._engine.cluster, WHOLE_WITHIN_S, self._say)
         if not whole and self._bring_up(declared) is None:
             raise Inconclusive(self._record.refused[self._engine.name])

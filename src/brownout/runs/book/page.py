@@ -133,7 +133,7 @@ def edition_of(
 def write(edition: Edition, place: Path) -> list[Path]:
     """Write the data, the Markdown and the page into the directory `place`; return their paths.
 
-    Without jinja2 there is no page.
+    Without jinja2, the page is left out.
     """
     files = [place / name for name in ("figures.json", "book.md", "book.html")]
     write_json(files[0], document(edition))

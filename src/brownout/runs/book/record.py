@@ -104,6 +104,10 @@ class Record:
         del data["path"]
         return dict(redact(data))
 
+    def is_of(self, book: Book) -> bool:
+        """Whether the file says what it said when this began."""
+        return self.book == book.model_dump(mode="json")
+
     def why_not(self, book: Book, key: Key) -> str:
         """Say why a cell has no runs and gets none; empty where it does."""
         engine = next(each for each in book.engines if each.name == key.engine)
@@ -158,6 +162,7 @@ def open_record(path: Path) -> tuple[Record, Book]:
     return record, book
 
 
-def last(name: str) -> Path | None:
-    """Return the directory of the last book of this name; None where there is none."""
-    return last_directory(BOOKS, "book.json", lambda record: record["book"]["name"] == name)
+def last(name: str) -> Record | None:
+    """Return the record of the last book of this name; None where there is none."""
+    path = last_directory(BOOKS, "book.json", lambda record: record["book"]["name"] == name)
+    return None if path is None else open_record(path)[0]

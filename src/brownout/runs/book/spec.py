@@ -1,12 +1,12 @@
 """A book as its YAML file says it: engines, faults, loads, and how often each is run."""
 
 from collections import Counter
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, PrivateAttr, field_validator
+from pydantic import Field, field_validator
 
-from brownout.base.settings import Name, Settings
+from brownout.base.settings import Settings
+from brownout.runs.series_file import SeriesFile
 
 __all__ = ["Book", "CapacitySearch", "Engine", "Fault", "Published", "PublishedRow"]
 
@@ -80,12 +80,10 @@ class Published(Settings):
     rows: Annotated[tuple[PublishedRow, ...], Field(min_length=1)]
 
 
-class Book(Settings):
+class Book(SeriesFile):
     """A book, as its file says it."""
 
     schema_version: Literal[1] = 1
-    name: Name
-    title: str = ""
     workload: Annotated[str, Field(min_length=1, description="the same for every engine")]
     load: Changes = Field(default_factory=dict)
     variables: Annotated[dict[str, Any], Field(description="of every run")] = Field(
@@ -106,7 +104,6 @@ class Book(Settings):
     published: Annotated[
         tuple[str, ...], Field(description="files beside this one with tables of others")
     ] = ()
-    _path: Path = PrivateAttr(default=Path("book.yaml"))
 
     @field_validator("engines", "faults")
     @classmethod
@@ -122,8 +119,3 @@ class Book(Settings):
         if len(set(shares)) < len(shares):
             raise ValueError("found a share twice, wanted each once")
         return shares
-
-    @property
-    def path(self) -> Path:
-        """The file it was read from."""
-        return self._path

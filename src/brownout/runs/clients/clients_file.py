@@ -4,20 +4,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
-from brownout.base import catalog
 from brownout.base.errors import ConfigurationError
-from brownout.base.files import is_file
-from brownout.base.problems import from_validation
-from brownout.base.settings_file import parse_yaml, read_text
 from brownout.inventory import inventory
 from brownout.load import workload
+from brownout.runs import series_file
 from brownout.runs.clients.spec import DRIVER, Comparison, Row
 from brownout.session.experiment_process import variable
 from brownout.session.plan_file import plan_of
 
-__all__ = ["experiment_of", "read", "variables_of", "workload_of"]
+__all__ = ["read", "variables_of", "workload_of"]
 
 #: What the comparison itself sets in every run.
 _OWN = ("cluster", "workload", "load", "seed")
@@ -32,23 +27,7 @@ def read(text: str) -> Comparison:
 
     Raises `ConfigurationError` with every problem of the file at once.
     """
-    path = catalog.find_file("comparisons", text)
-    data = {"name": path.stem, **parse_yaml(read_text(path, "comparison of clients"), str(path))}
-    try:
-        comparison = Comparison.model_validate(data)
-    except ValidationError as error:
-        invalid = from_validation(error, Comparison)
-        raise ConfigurationError([f"{path}: {problem}" for problem in invalid]) from error
-    comparison._path = path
-    if problems := list(dict.fromkeys(_problems(comparison))):
-        raise ConfigurationError([f"{path}: {problem}" for problem in problems])
-    return comparison
-
-
-def experiment_of(comparison: Comparison) -> Path:
-    """Return the file of the experiment: beside the comparison, or as everywhere else."""
-    beside = comparison.path.parent / comparison.experiment
-    return beside if is_file(beside) else catalog.find_experiment(comparison.experiment)
+    return series_file.read(text, "comparisons", "comparison of clients", Comparison, _problems)
 
 
 def workload_of(comparison: Comparison, rows: Sequence[Row]) -> dict[str, Any]:
@@ -97,6 +76,7 @@ def _problems(comparison: Comparison) -> Iterator[str]:
         yield from (f"cluster: {problem}" for problem in error.problems)
         return
     try:
-        plan_of(str(experiment_of(comparison)), variables_of(comparison, None, comparison.seed))
+        path = comparison.find_experiment(comparison.experiment)
+        plan_of(str(path), variables_of(comparison, None, comparison.seed))
     except ConfigurationError as error:
         yield from (f"experiment: {problem}" for problem in error.problems)

@@ -16,7 +16,7 @@ from brownout.infra import lab
 from brownout.infra.lab.inspect import condition
 from brownout.inventory import inventory
 from brownout.runs import repair
-from brownout.runs.clients.clients_file import experiment_of, variables_of
+from brownout.runs.clients.clients_file import variables_of
 from brownout.runs.clients.outlook import left_s
 from brownout.runs.clients.record import ClientsRun, Record
 from brownout.runs.clients.spec import Comparison
@@ -79,7 +79,9 @@ def _run(comparison: Comparison, record: Record, group: str, say: Say) -> None:
     began = time.monotonic()
     variables = variables_of(comparison, record.workload(group), seed)
     occasion = f"clients {comparison.name}"
-    with ExperimentProcess(experiment_of(comparison), variables, occasion=occasion) as process:
+    with ExperimentProcess(
+        comparison.find_experiment(comparison.experiment), variables, occasion=occasion
+    ) as process:
         outcome = process.outcome()
     _keep(record, group, outcome, seed, time.monotonic() - began)
     say(f"run {done + 1}: {outcome.verdict}")

@@ -66,7 +66,7 @@ def headline(results: Sequence[Result]) -> str:
 def write(comparison: Comparison, record: Record, results: Sequence[Result]) -> list[Path]:
     """Write the data, the Markdown and the page into the record's directory; return their paths.
 
-    Without jinja2 there is no page.
+    Without jinja2, the page is left out.
     """
     files = [record.path / name for name in ("figures.json", "clients.md", "clients.html")]
     write_json(files[0], document(comparison, record, results))

@@ -112,6 +112,7 @@ def open_record(path: Path) -> tuple[Record, Comparison]:
     return record, comparison
 
 
-def last(name: str) -> Path | None:
-    """Return the directory of the last comparison of this name; None where there is none."""
-    return last_directory(FOLDER, FILE, lambda record: record["comparison"]["name"] == name)
+def last(name: str) -> Record | None:
+    """Return the record of the last comparison of this name; None where there is none."""
+    path = last_directory(FOLDER, FILE, lambda record: record["comparison"]["name"] == name)
+    return None if path is None else open_record(path)[0]

@@ -1,12 +1,12 @@
 """A comparison of clients as its YAML file says it: a fault, and the clients that meet it."""
 
 from collections import Counter
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, PrivateAttr, field_validator
+from pydantic import Field, field_validator
 
-from brownout.base.settings import Name, Settings
+from brownout.base.settings import Settings
+from brownout.runs.series_file import SeriesFile
 
 __all__ = ["DRIVER", "Comparison", "Row"]
 
@@ -33,12 +33,10 @@ class Row(Settings):
     rate: Annotated[Rate | None, Field(description="unset: that of the file")] = None
 
 
-class Comparison(Settings):
+class Comparison(SeriesFile):
     """A comparison of clients, as its file says it."""
 
     schema_version: Literal[1] = 1
-    name: Name
-    title: str = ""
     cluster: Annotated[str, Field(min_length=1, description="an inventory's name or path")]
     experiment: Annotated[str, Field(min_length=1, description="a shipped one, or a file")]
     variables: Annotated[
@@ -58,7 +56,6 @@ class Comparison(Settings):
     clients: Annotated[
         tuple[Row, ...], Field(min_length=1, max_length=63, description="the rows of the page")
     ]
-    _path: Path = PrivateAttr(default=Path("clients.yaml"))
 
     @field_validator("clients")
     @classmethod
@@ -69,11 +66,6 @@ class Comparison(Settings):
         if twice := [name for name, n in names.items() if n > 1]:
             raise ValueError(f"{', '.join(twice)}: there twice, wanted another `name` for each")
         return rows
-
-    @property
-    def path(self) -> Path:
-        """The file it was read from."""
-        return self._path
 
     @property
     def groups(self) -> dict[str, tuple[Row, ...]]:

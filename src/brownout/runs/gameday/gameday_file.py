@@ -8,18 +8,12 @@ import contextlib
 import json
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
-from brownout.base import catalog
 from brownout.base.errors import ConfigurationError
-from brownout.base.files import is_file
-from brownout.base.problems import from_validation
-from brownout.base.settings_file import parse_yaml, read_text
 from brownout.inventory import inventory
 from brownout.inventory.model import Cluster
+from brownout.runs import series_file
 from brownout.runs.gameday.calendar import HORIZON, calendar_of
 from brownout.runs.gameday.notifications import unusable
 from brownout.runs.gameday.schedules import next_times
@@ -28,7 +22,7 @@ from brownout.session import experiment_checks
 from brownout.session.options import complete
 from brownout.session.stop_conditions import AvailabilityBelow
 
-__all__ = ["experiment_of", "problems_of", "read", "variables_of"]
+__all__ = ["problems_of", "read", "variables_of"]
 
 
 def read(text: str) -> GameDay:
@@ -36,17 +30,7 @@ def read(text: str) -> GameDay:
 
     Raises `ConfigurationError` with every problem of the file at once.
     """
-    path = catalog.find_file("gamedays", text)
-    data = {"name": path.stem, **parse_yaml(read_text(path, "game day"), str(path))}
-    try:
-        gameday = GameDay.model_validate(data, context={"base": str(path.parent)})
-    except ValidationError as error:
-        invalid = from_validation(error, GameDay)
-        raise ConfigurationError([f"{path}: {problem}" for problem in invalid]) from error
-    gameday._path = path
-    if problems := problems_of(gameday):
-        raise ConfigurationError([f"{path}: {problem}" for problem in problems])
-    return gameday
+    return series_file.read(text, "gamedays", "game day", GameDay, problems_of)
 
 
 def problems_of(gameday: GameDay) -> list[str]:
@@ -62,12 +46,6 @@ def problems_of(gameday: GameDay) -> list[str]:
         for index, step in enumerate(gameday.experiments):
             problems += [f"experiments[{index}] ({step.called}): {p}" for p in _step(gameday, step)]
     return problems
-
-
-def experiment_of(gameday: GameDay, step: Step) -> Path:
-    """Return the file of a step's experiment: beside the game day's, or as everywhere else."""
-    beside = gameday.path.parent / step.experiment
-    return beside if is_file(beside) else catalog.find_experiment(step.experiment)
 
 
 def variables_of(gameday: GameDay, step: Step, document: Mapping[str, Any]) -> dict[str, Any]:
@@ -93,7 +71,7 @@ def _step(gameday: GameDay, step: Step) -> Iterator[str]:
         yield "variables.cluster: found one of its own, wanted the game day's `cluster`"
         return
     try:
-        document = experiment_checks.read_experiment(experiment_of(gameday, step))
+        document = experiment_checks.read_experiment(gameday.find_experiment(step.experiment))
     except ConfigurationError as error:
         yield from error.problems
     else:

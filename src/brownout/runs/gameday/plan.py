@@ -9,7 +9,7 @@ from typing import Any
 
 from brownout.inventory import inventory
 from brownout.runs.gameday.calendar import Calendar, calendar_of
-from brownout.runs.gameday.gameday_file import experiment_of, variables_of
+from brownout.runs.gameday.gameday_file import variables_of
 from brownout.runs.gameday.spec import GameDay, Step
 from brownout.session.experiment_checks import read_experiment, resolved
 from brownout.session.plan import make_plan
@@ -45,7 +45,7 @@ def in_order(gameday: GameDay) -> tuple[list[Step], int]:
 
 def make(gameday: GameDay, step: Step) -> ReadyStep:
     """Resolve a step."""
-    path = experiment_of(gameday, step)
+    path = gameday.find_experiment(step.experiment)
     document = read_experiment(path)
     return ReadyStep(step, path, document, variables_of(gameday, step, document))
 

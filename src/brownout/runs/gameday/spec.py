@@ -22,7 +22,6 @@ from pydantic import (
     AfterValidator,
     BeforeValidator,
     Field,
-    PrivateAttr,
     WithJsonSchema,
     field_validator,
     model_validator,
@@ -31,8 +30,9 @@ from pydantic import (
 from brownout.base.durations import DURATION_PATTERN, parse_duration
 from brownout.base.errors import ConfigurationError
 from brownout.base.secret import Secret
-from brownout.base.settings import Name, Settings
+from brownout.base.settings import Settings
 from brownout.inventory.hours import parse_window
+from brownout.runs.series_file import SeriesFile
 from brownout.session.stop_conditions import Condition, parse_conditions
 
 __all__ = ["CoolDown", "Freeze", "GameDay", "Notify", "Schedule", "Step", "StopOn", "WindowSpec"]
@@ -207,11 +207,9 @@ class Notify(Settings):
     ] = ("begin", "fail", "end", "stale")
 
 
-class GameDay(Settings):
+class GameDay(SeriesFile):
     """A game day, as its file says it."""
 
-    name: Name
-    title: str = ""
     cluster: Annotated[str, Field(min_length=1, description="an inventory's name or path")]
     experiments: Annotated[tuple[Step, ...], Field(min_length=1)]
     order: Annotated[Literal["as written", "random"], Field(description="of the experiments")] = (
@@ -241,7 +239,6 @@ class GameDay(Settings):
     freshness: Annotated[
         Span, Field(description="a pass that is older is stale")
     ] = timedelta(days=30)  # fmt: skip
-    _path: Path = PrivateAttr(default=Path("gameday.yaml"))
 
     @field_validator("experiments", mode="before")
     @classmethod
@@ -257,8 +254,3 @@ class GameDay(Settings):
         if twice:
             raise ValueError(f"{', '.join(twice)}: there twice, wanted a `name` for each")
         return steps
-
-    @property
-    def path(self) -> Path:
-        """The file it was read from."""
-        return self._path

@@ -74,7 +74,7 @@ def unfinished(gameday: GameDay) -> Day:
     """Return the last day of this game day; raises `Refused` where nothing of it is left to do."""
     past = days.all_days(gameday.name)
     if not past:
-        raise Refused(f"there is no game day {gameday.name} to resume in {days.root()}",
+        raise Refused(f"found no game day {gameday.name} to resume in {days.root()}",
                       "run it without --resume")  # fmt: skip
     day = past[-1]
     planned = {step.called: (step.experiment, step.variables) for step in gameday.experiments}
