@@ -62,10 +62,11 @@ class Process:
         if end == "not begun":
             return Outcome(None, None, None)
         document = json.loads(self.experiments[-1].read_text(encoding="utf-8"))
-        if end == "not read back":
+        if end in ("not read back", "not read back, not put back"):
             impact = _impact(document, lambda _: False, None)
             unread = replace(impact, ledger=replace(impact.ledger, state="unknown"))
-            return Outcome(Path("runs") / f"run-{len(self.experiments)}", unread, None)
+            unmended = "n1 is still frozen" if end.endswith("not put back") else None
+            return Outcome(Path("runs") / f"run-{len(self.experiments)}", unread, unmended)
         impact = _impact(document, self._world, self._garbles)
         unmended = "n1 is still frozen" if end == "not put back" else None
         return Outcome(Path("runs") / f"run-{len(self.experiments)}", impact, unmended)
