@@ -170,7 +170,8 @@ class Session:
             ]
         )
         bring_up.check_foreseen(plan)
-        self.status.phase = f"bringing up {self.cluster.name}"
+        if self.cluster.lab is not None:
+            self.status.phase = f"bringing up {self.cluster.name}"
         self.cluster, self._brought_up = bring_up.bring_up(self.cluster, self.status.say)
         self.adapter = adapter_for(with_options(self.cluster, self.plan.load_options))
 

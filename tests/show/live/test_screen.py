@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -95,6 +96,26 @@ def test_without_a_terminal_each_phase_is_a_plain_line() -> None:
     assert done.stdout.splitlines() == ["a line that was printed", "after it"]
 
 
+def plain_lines(
+    caplog: pytest.LogCaptureFixture,
+    draw: Callable[[], Board],
+    enough: threading.Event,
+    again_s: float,
+) -> list[str]:
+    """Return the lines until there were enough boards."""
+    logger = logging.getLogger("chaostoolkit")
+    logger.addHandler(caplog.handler)
+    plain = Plain(draw, every_s=0.02, again_s=again_s)
+    try:
+        with caplog.at_level(logging.INFO, "chaostoolkit"):
+            plain.start()
+            assert enough.wait(30)
+            plain.stop()
+    finally:
+        logger.removeHandler(caplog.handler)
+    return [record.getMessage() for record in caplog.records]
+
+
 def test_plain_lines_come_now_and_then_and_only_if_they_say_something_new(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -106,15 +127,21 @@ def test_plain_lines_come_now_and_then_and_only_if_they_say_something_new(
             enough.set()
         return Board(phase="waiting", detail="a" if len(asked) < 4 else "b")
 
-    logger = logging.getLogger("chaostoolkit")
-    logger.addHandler(caplog.handler)
-    plain = Plain(draw, every_s=0.02)
-    try:
-        with caplog.at_level(logging.INFO, "chaostoolkit"):
-            plain.start()
-            assert enough.wait(30)
-            plain.stop()
-    finally:
-        logger.removeHandler(caplog.handler)
-    told = list(dict.fromkeys(record.getMessage() for record in caplog.records))
-    assert told == ["brownout: waiting: a", "brownout: waiting: b"]
+    lines = plain_lines(caplog, draw, enough, again_s=60)
+    assert list(dict.fromkeys(lines)) == ["brownout: waiting: a", "brownout: waiting: b"]
+
+
+def test_a_plain_line_that_says_nothing_new_is_repeated_after_a_while(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    asked, enough = [], threading.Event()
+
+    def draw() -> Board:
+        asked.append(1)
+        if len(asked) == 12:
+            enough.set()
+        return Board(phase="waiting")
+
+    lines = plain_lines(caplog, draw, enough, again_s=0.05)
+    assert set(lines) == {"brownout: waiting"}
+    assert 2 <= len(lines) < 12

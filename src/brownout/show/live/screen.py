@@ -1,8 +1,8 @@
 """Keep the board on the screen: a panel in a terminal, a line now and then anywhere else.
 
 In a terminal, log lines and prints appear above the panel, and whatever ends the process leaves
-no panel and a visible cursor behind. Elsewhere there is a line at most every `PLAIN_EVERY_S`, and
-one whenever the phase changes.
+no panel and a visible cursor behind. Elsewhere there is a line at most every `PLAIN_EVERY_S`, one
+whenever the phase changes, and one a minute where nothing does.
 """
 
 import atexit
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["PLAIN_EVERY_S", "Plain", "Screen", "Terminal", "screen_for"]
 
 PLAIN_EVERY_S = 5.0
+#: A line that says nothing new is repeated after this: silence looks like a program that hangs.
+PLAIN_AGAIN_S = 60.0
 #: The panel shares the machine with what is measured: no more often than a person can read.
 FRAMES_PER_S = 2.0
 
@@ -53,11 +55,13 @@ def screen_for(stream: TextIO, draw: Draw) -> Screen:
 class Plain:
     """One line every few seconds, through the `chaostoolkit` logger."""
 
-    def __init__(self, draw: Draw, every_s: float = PLAIN_EVERY_S) -> None:
-        self._draw, self._every_s = draw, every_s
+    def __init__(
+        self, draw: Draw, every_s: float = PLAIN_EVERY_S, again_s: float = PLAIN_AGAIN_S
+    ) -> None:
+        self._draw, self._every_s, self._again_s = draw, every_s, again_s
         self._stopped, self._lock = threading.Event(), threading.Lock()
         self._thread = threading.Thread(target=self._tell, name="status", daemon=True)
-        self._said = ""
+        self._said, self._said_at = "", 0.0
 
     def start(self) -> None:
         """Begin, with a first line."""
@@ -82,8 +86,9 @@ class Plain:
     def _say(self) -> None:
         with self._lock:
             words = line(self._draw())
-            if words != self._said:
-                self._said = words
+            now = time.monotonic()
+            if words != self._said or now - self._said_at >= self._again_s:
+                self._said, self._said_at = words, now
                 logger.info(f"brownout: {words}")
 
 
