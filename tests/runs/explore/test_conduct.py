@@ -161,16 +161,6 @@ def test_a_lab_that_could_not_be_put_back_is_rebuilt_and_that_is_a_finding(explo
     assert len(record.tries) > 1
 
 
-def test_a_repeat_that_breaks_the_promise_counts_though_its_ledger_was_not_read_back(
-    explore: Any,
-) -> None:
-    _, run = explore(lambda _: False, ends=["not read back, not put back"] * 3)
-    record = new(Request(LAB, 5, repeats=2), 160)
-    run(record)
-    (finding,) = record.findings
-    assert (finding.oracle, finding.hits, finding.judged) == ("undo_failed", 2, 2)
-
-
 def test_the_page_shows_the_first_sighting_beside_the_shortest(explore: Any) -> None:
     _, run = explore()
     record = new(Request(LAB, 5), 3200)

@@ -62,11 +62,10 @@ class Process:
         if end == "not begun":
             return Outcome(None, None, None)
         document = json.loads(self.experiments[-1].read_text(encoding="utf-8"))
-        if end in ("not read back", "not read back, not put back"):
+        if end == "not read back":
             impact = _impact(document, lambda _: False, None)
             unread = replace(impact, ledger=replace(impact.ledger, state="unknown"))
-            unmended = "n1 is still frozen" if end.endswith("not put back") else None
-            return Outcome(Path("runs") / f"run-{len(self.experiments)}", unread, unmended)
+            return Outcome(Path("runs") / f"run-{len(self.experiments)}", unread, None)
         impact = _impact(document, self._world, self._garbles)
         unmended = "n1 is still frozen" if end == "not put back" else None
         return Outcome(Path("runs") / f"run-{len(self.experiments)}", impact, unmended)

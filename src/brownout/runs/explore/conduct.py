@@ -251,7 +251,7 @@ class _Exploration:
         judged: list[Try] = []
         for attempt in range(1, 2 * self._request.repeats + 1):
             run = self._run(number, purpose, schedule, attempt)
-            judged += [run] if run.is_judged or oracle in run.broken else []
+            judged += [run] if run.is_judged else []
             if len(judged) == self._request.repeats:
                 break
         return sum(oracle in each.broken for each in judged), len(judged)
