@@ -28,7 +28,7 @@ def sweep(
     output: Annotated[Path | None, output_option("Also draw the curve into FILE.svg.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Run EXPERIMENT with several values of one variable; show time against cost.
+    """Run EXPERIMENT with several values of one variable; show what each of them costs.
 
     Every value begins with the same seeds, so nothing else differs; a run that is made again takes
     the next seed. Makes inconclusive runs again, stops and exits like `repeat`.

@@ -116,9 +116,7 @@ def test_the_curve_shows_each_value_further_right_the_longer_it_took() -> None:
 
 
 def test_a_value_whose_run_failed_is_a_cross_on_the_curve() -> None:
-    picture = ElementTree.fromstring(svg("t", "migrate_threads", [SLOW, FAST]) or "")
-    forms = [mark.get("class") for mark in picture.iterfind(".//{*}path")]
-    assert forms == ["pass", "fail"]
+    assert forms_of(svg("t", "migrate_threads", [SLOW, FAST])) == ["pass", "fail"]
 
 
 def test_a_stand_in_is_named_wherever_its_figures_are() -> None:
@@ -134,6 +132,63 @@ def test_a_stand_in_is_named_wherever_its_figures_are() -> None:
 def test_there_is_no_curve_of_one_point() -> None:
     none: dict[str, float | None] = dict.fromkeys(COLUMNS)
     assert svg("scale-out", "x", [SLOW, Point("2", ("not run",), none)]) is None
+
+
+def slowed(value: str, served: float | None, outage: float, promoted: float | None) -> Point:
+    fault = {"effective": 20.0, "availability": served, "blackout": outage,
+             "promoted_time": None if promoted is None else [promoted, promoted]}  # fmt: skip
+    return point(
+        value, ["pass" if served and served > 0.9 else "fail"], [made({"faults": [fault]})]
+    )
+
+
+def columns_of(picture: str | None, values: Sequence[str]) -> dict[str, list[str]]:
+    """Return what stands below each value of a picture."""
+    assert picture is not None
+    columns: dict[str, list[str]] = {}
+    for text in sorted(
+        ElementTree.fromstring(picture).iterfind(".//{*}text"), key=lambda t: float(t.attrib["y"])
+    ):
+        columns.setdefault(text.attrib["x"], []).append(text.text or "")
+    return {of[0]: of[1:3] for of in columns.values() if of[0] in values}
+
+
+def forms_of(picture: str | None) -> list[str | None]:
+    """Return the form of each mark of a picture, from the left."""
+    marks = ElementTree.fromstring(picture or "").iterfind(".//{*}path")
+    return [mark.get("class") for mark in marks]
+
+
+def test_where_no_data_was_moved_the_picture_shows_what_was_served_and_who_led() -> None:
+    points = [
+        slowed("50", 1.0, 0.0, 0.0),
+        slowed("1000", 0.38, 13.7, 0.0),
+        slowed("5000", 0.7, 1.9, 1.4),
+    ]
+    picture = svg("disk-slow: latency_ms", "latency_ms", points)
+    assert columns_of(picture, ["50", "1000", "5000"]) == {
+        "50": ["stayed", "0 s"], "1000": ["stayed", "13.7 s"], "5000": ["1.4 s", "1.9 s"]
+    }  # fmt: skip
+    assert forms_of(picture) == ["pass", "fail", "fail"]
+
+
+def test_a_value_without_a_measure_keeps_its_place_in_the_picture() -> None:
+    none: dict[str, float | None] = dict.fromkeys(COLUMNS)
+    points = [
+        slowed("50", 1.0, 0.0, 0.0),
+        Point("200", ("not run",), none),
+        slowed("1000", 0.4, 13.0, 0.0),
+    ]
+    picture = svg("disk-slow: latency_ms", "latency_ms", points)
+    assert columns_of(picture, ["200"]) == {"200": ["–", "–"]}
+    assert len(forms_of(picture)) == 2
+    assert "<polyline" not in str(picture)
+
+
+def test_a_curve_of_time_against_response_time_names_what_was_not_measured() -> None:
+    none: dict[str, float | None] = dict.fromkeys(COLUMNS)
+    assert "not measured: x 4" in str(svg("t", "x", [SLOW, Point("4", ("not run",), none), FAST]))
+    assert "not measured" not in str(svg("t", "x", [SLOW, FAST]))
 
 
 @pytest.mark.parametrize("target", ["spare", "rack"])

@@ -5,17 +5,20 @@ value is a point between the two, and its owner chooses one. In open loop below 
 capacity nothing is lost while data moves; what is felt is response time.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from math import isfinite
+from statistics import median
 
 from brownout.measure.measures import label
 from brownout.runs.outcomes import cells
 from brownout.runs.run_set import Runs, counted
 from brownout.runs.share import excluded_words
-from brownout.show.report.axes import linear
+from brownout.show.report.axes import Axis, Tick, linear
 from brownout.show.report.grid import Cell, Column, Grid
 from brownout.show.report.plot import Form, Plot
+from brownout.show.report.values import NONE, signed
 from brownout.show.report.words import STAND_IN
 
 __all__ = ["COLUMNS", "Point", "point", "render", "settings_of", "svg"]
@@ -80,7 +83,16 @@ def render(variable: str, points: Sequence[Point]) -> str:
 
 
 def svg(title: str, variable: str, points: Sequence[Point]) -> str | None:
-    """Return the picture; None where fewer than two points have both of its measures."""
+    """Return the picture; None where fewer than two points have its measures.
+
+    Where data was moved, it is time against response time, else what users felt at each value.
+    """
+    title += ", stand-in" if any(each.stand_in for each in points) else ""
+    return _trade_off(title, variable, points) or _cliff(title, variable, points)
+
+
+def _trade_off(title: str, variable: str, points: Sequence[Point]) -> str | None:
+    """Draw how long data moved against what its users waited meanwhile."""
     measured = [
         (each, time, waited / 1000)
         for each in points
@@ -100,10 +112,58 @@ def svg(title: str, variable: str, points: Sequence[Point]) -> str | None:
         at, anchor = (x - 9, "end") if x > plot.width * 0.7 else (x + 9, "start")
         parts.append(plot.mark(time, waited, _form(each), "first", words))
         parts.append(plot.text(at, y - 8, words, "ink", anchor=anchor))
-    stand_in = ", stand-in" if any(each.stand_in for each in points) else ""
-    return plot.svg(
-        title + stand_in, parts, "until nothing was left to move", "response time p99 meanwhile"
-    )
+    left_out = [each.value for each in points if not any(each is one for one, *_ in measured)]
+    if left_out:
+        words = f"not measured: {variable} {', '.join(left_out)}"
+        parts.append(plot.text(plot.width - plot.right, 24, words, anchor="end"))
+    return plot.svg(title, parts, "until nothing was left to move", "response time p99 meanwhile")
+
+
+def _cliff(title: str, variable: str, points: Sequence[Point]) -> str | None:
+    """Draw the share that was served at each value, over whether the database failed over."""
+    served = [each.measures["availability"] for each in points]
+    if sum(value is not None for value in served) < 2:
+        return None
+    ticks = tuple(Tick((n + 0.5) / len(points), each.value) for n, each in enumerate(points))
+    plot = Plot(Axis(-0.5, len(points) - 0.5, ticks), linear(100, " %"), 720, 420, 150, bottom=100)
+    known = [(n, 100 * value) for n, value in enumerate(served) if value is not None]
+    pairs = [(one, other) for one, other in pairwise(known) if other[0] == one[0] + 1]
+    parts = [plot.line(pair, "one") for pair in pairs]  # not over a value that was not measured
+    for n, value in known:
+        words = f"{variable} {points[n].value}: {signed('availability', value / 100)}"
+        parts.append(plot.mark(n, value, _form(points[n]), "first", words))
+    bottom = plot.height - plot.bottom
+    for row, (head, cell) in enumerate(_FELT.items()):
+        y = bottom + 40 + 18 * row
+        parts.append(plot.text(plot.left - 8, y, head, anchor="end"))
+        parts += [
+            plot.text(plot.at_x(n), y, cell(each), "ink", anchor="middle")
+            for n, each in enumerate(points)
+        ]
+    return plot.svg(title, parts, variable, label("availability"))
+
+
+def _new_primary(point: Point) -> str:
+    """Return `stayed`, `1.4 s`, or in how many runs it stayed; a dash if it is not known."""
+    times = [value for value in point.values.get("promoted_time", ()) if value is not None]
+    if not times:
+        return NONE
+    stayed = times.count(0.0)
+    if stayed == len(times):
+        return "stayed"
+    return f"stayed {stayed} of {len(times)}" if stayed else signed("promoted_time", median(times))
+
+
+def _total_outage(point: Point) -> str:
+    value = point.measures["blackout"]
+    return NONE if value is None else signed("blackout", value)
+
+
+#: What stands under each value of a picture.
+_FELT: Mapping[str, Callable[[Point], str]] = {
+    "new primary after": _new_primary,
+    "total outage": _total_outage,
+}
 
 
 def _form(point: Point) -> Form:
