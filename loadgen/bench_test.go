@@ -225,6 +225,37 @@ func BenchmarkCheckedReads(b *testing.B) {
 	b.ReportMetric(checked/unchecked, "checked/unchecked")
 }
 
+// BenchmarkHistory compares a stream whose history is kept with the same one without.
+func BenchmarkHistory(b *testing.B) {
+	var kept, without float64
+	for b.Loop() {
+		for _, linearizable := range []bool{false, true} {
+			s := benchSpec(b, "", func(s *spec.Stream) {
+				s.Rate, s.Verified, s.LedgerKeys, s.Reads = 1000, true, 1000, spec.Linearizable
+				s.Linearizable = linearizable
+			})
+			var registers sync.Map
+			answer := func(_ context.Context, op *driver.Op) driver.Result {
+				result := drivertest.OK()
+				if op.Kind.Write() {
+					registers.Store(op.ID, op.Record)
+				} else if stored, is := registers.Load(op.ID); is {
+					stored := stored.(driver.Record)
+					result.Record = &stored
+				}
+				return result
+			}
+			_, per := underEngine(b, s, &drivertest.Fake{Answer: answer}, 3*time.Second)
+			if linearizable {
+				kept += per
+			} else {
+				without += per
+			}
+		}
+	}
+	b.ReportMetric(kept/without, "kept/without")
+}
+
 func mallocs() uint64 {
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)

@@ -217,6 +217,8 @@ OTHERS = {
     "nodes restarted in turn": FAULTS["stop_node"],
     "reads that are older than was acknowledged": "load/test_stale_reads.py::"
     "test_reads_of_a_standby_that_replays_nothing_are_stale_and_allowed",
+    "registers that are not linearizable": "load/test_stale_reads.py::"
+    "test_reads_of_replicas_that_get_nothing_are_stale",
     "several generators as one": "load/group/test_known_truth.py::"
     "test_in_every_bucket_as_much_is_offered_of_each_stream",
 }

@@ -49,6 +49,10 @@ func (s *Session) verify(ctx context.Context, c command) error {
 	for _, promises := range s.engine.Promises() {
 		back.total += promises.Len()
 	}
+	err := s.engine.CheckHistories(ctx, s.progress("verifying"), s.directory.Ledger, s.directory.Draw)
+	if err != nil {
+		return err
+	}
 	if c.Copies { // before a read of all repairs them
 		if err := s.compareCopies(ctx); err != nil {
 			return err

@@ -23,7 +23,7 @@ func (e *Engine) do(o *operation) {
 		e.shed(o, "")
 		return
 	}
-	o.stamp(e.spec.Writer)
+	o.stamp(e.spec.Writer, now)
 	got := e.attempts(o, now)
 	if o.set != nil && got.result.Refused && !got.doubtful && got.at < o.deadline {
 		got = e.goOn(o, got)
@@ -31,9 +31,11 @@ func (e *Engine) do(o *operation) {
 	e.suspects.note(&o.op, &got.result)
 	end, cause := classify(o.op.Kind, &got.result, got.at > o.deadline)
 	if o.set != nil {
-		o.set.End(o.op.Key, ledger.Ended{
+		ended := ledger.Ended{
 			Fate: fate(end), Doubtful: got.doubtful, At: got.at, Lane: o.lane.name, Result: &got.result,
-		})
+		}
+		o.wrote(&ended)
+		o.set.End(o.op.Key, ended)
 	}
 	o.checkRead(&got)
 	if got.result.Remade && !o.op.Verified {
@@ -52,27 +54,39 @@ func (o *operation) checkRead(got *outcome) {
 	if o.op.Kind != driver.Read || set == nil || result.Class != driver.OK || unseen {
 		return
 	}
-	set.Returned(o.op.Key, o.stream.writer, &ledger.Read{
-		ID: o.op.ID, Lane: o.lane.name, Start: got.sent, End: got.at, Found: result.Record,
-	})
+	read := &ledger.Read{ID: o.op.ID, Lane: o.lane.name, Start: got.sent, End: got.at, Found: result.Record}
+	set.Returned(o.op.Key, o.stream.writer, read)
+	if h := o.stream.history; h != nil {
+		h.Read(read)
+	}
+}
+
+// wrote notes the end of a write in the history of its register, if there is one.
+func (o *operation) wrote(ended *ledger.Ended) {
+	if h := o.stream.history; h != nil && o.set == o.stream.registers {
+		h.End(o.op.ID, o.op.Record.Seq, ended)
+	}
 }
 
 // goOn does a write that was refused, because what it was to follow is gone, under the stored key
 // that takes the place of that one: the writer does not care, but the ledger knows.
 func (e *Engine) goOn(o *operation, refused outcome) outcome {
-	if !o.set.Leave(o.op.Key, ledger.Ended{Fate: ledger.Failed, At: refused.at, Result: &refused.result}) {
+	ended := ledger.Ended{Fate: ledger.Failed, At: refused.at, Lane: o.lane.name, Result: &refused.result}
+	if !o.set.Leave(o.op.Key, ended) {
 		return refused
 	}
+	o.wrote(&ended)
 	o.op.ID, o.op.Prepared = o.set.WriteID(o.op.Key), nil
-	o.stamp(e.spec.Writer)
-	got := e.attempts(o, e.Now())
+	now := e.Now()
+	o.stamp(e.spec.Writer, now)
+	got := e.attempts(o, now)
 	got.sent = refused.sent
 	return got
 }
 
 // stamp gives a write its sequence and checksum, as late as possible: what is
 // shed before it is sent uses up no sequence.
-func (o *operation) stamp(writer string) {
+func (o *operation) stamp(writer string, now time.Duration) {
 	seq := uint64(0)
 	if o.set != nil {
 		seq, o.known = o.set.Begin(o.op.Key)
@@ -80,6 +94,9 @@ func (o *operation) stamp(writer string) {
 	}
 	if o.op.Value != nil {
 		o.op.Record = driver.NewRecord(writer, o.op.ID, seq, o.op.Value)
+	}
+	if h := o.stream.history; h != nil && o.set == o.stream.registers && o.set != nil {
+		h.Begin(o.op.ID, seq, now)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"brownout/loadgen/driver"
 	"brownout/loadgen/engine/keys"
 	"brownout/loadgen/engine/pace"
+	"brownout/loadgen/history"
 	"brownout/loadgen/ledger"
 	"brownout/loadgen/spec"
 )
@@ -31,7 +32,8 @@ type stream struct {
 	firstSlot int
 	registers *ledger.Set
 	counters  *ledger.Set
-	writer    string // of the registers
+	writer    string           // of the registers
+	history   *history.History // of the registers; nil unless it is checked
 
 	mu      sync.Mutex
 	random  *rand.Rand
@@ -107,6 +109,9 @@ func (s *stream) keep(set *ledger.Set, own []uint64) {
 		s.counters = set
 	} else {
 		s.registers = set
+		if s.spec.Linearizable {
+			s.history = history.New(s.writer, set.IDs())
+		}
 		if s.spec.Reads == spec.Session {
 			set.CheckSessions()
 		}

@@ -5,6 +5,8 @@
 package record
 
 import (
+	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -119,3 +121,25 @@ func (d *Directory) Close() (first error) {
 
 // file path of a name in the directory.
 func (d *Directory) in(name string) string { return filepath.Join(d.path, name) }
+
+// Draw writes a page that is whole or not there.
+func (d *Directory) Draw(name string, draw func(io.Writer) error) error {
+	var page bytes.Buffer
+	if err := draw(&page); err != nil {
+		return explain(err)
+	}
+	return d.replace(name, page.Bytes())
+}
+
+// replace writes a file in one step.
+func (d *Directory) replace(name string, content []byte) error {
+	temporary := d.in("." + name + ".new")
+	if err := os.WriteFile(temporary, content, 0o600); err != nil {
+		_ = os.Remove(temporary)
+		return explain(err)
+	}
+	if err := os.Rename(temporary, d.in(name)); err != nil {
+		return explain(err)
+	}
+	return nil
+}

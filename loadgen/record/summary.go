@@ -54,13 +54,5 @@ func (d *Directory) WriteSummary(s *Summary) error {
 	if err != nil {
 		return explain(err)
 	}
-	temporary := d.in(".generator.json.new")
-	if err := os.WriteFile(temporary, append(text, '\n'), 0o600); err != nil {
-		_ = os.Remove(temporary)
-		return explain(err)
-	}
-	if err := os.Rename(temporary, d.in("generator.json")); err != nil {
-		return explain(err)
-	}
-	return nil
+	return d.replace("generator.json", append(text, '\n'))
 }

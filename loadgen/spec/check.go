@@ -86,6 +86,7 @@ func (s *Stream) check(p *Problems, data Data) {
 	p.oneOf(where+"`arrivals`", s.Arrivals, Constant, Poisson)
 	p.oneOf(where+"`retries`", s.Retries, driver.RetriesNone, driver.RetriesOnce, driver.RetriesDriverDefault)
 	p.oneOf(where+"`reads`", s.Reads, Eventual, Session, Linearizable)
+	p.add(!s.Linearizable || s.Verified && !s.Modelled(), "%s`linearizable` is set (wanted `verified` and a `mix`)", where)
 	p.oneOf(where+"`keys.distribution`", s.Keys.Distribution, Uniform, Zipf, Gaussian, HotSet)
 	p.within(where+"`keys.theta`", s.Keys.Theta, 0, 100)
 	p.within(where+"`keys.sigma`", s.Keys.Sigma, 0, mostSigma)

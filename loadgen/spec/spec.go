@@ -54,25 +54,26 @@ type Data struct {
 
 // Stream is one steady source of operations.
 type Stream struct {
-	Name        string             `json:"name"`
-	Set         string             `json:"set"`        // one of Data.Sets; "": the first
-	Mix         map[string]float64 `json:"mix"`        // operation: weight
-	BatchKeys   int                `json:"batch_keys"` // of each batch
-	Keys        Keys               `json:"keys"`
-	Rate        float64            `json:"rate"` // operations/s: an open loop
-	Arrivals    string             `json:"arrivals"`
-	Concurrency int                `json:"concurrency"` // workers: a closed loop
-	DeadlineS   float64            `json:"deadline_s"`
-	Retries     string             `json:"retries"`
-	Verified    bool               `json:"verified"`
-	LedgerKeys  uint64             `json:"ledger_keys"` // size of a verified stream's own key space
-	Reads       string             `json:"reads"`       // what reads of a verified stream are to see
-	ReadsFrom   string             `json:"reads_from"`  // whom they ask, for the record
-	Vote        *Vote              `json:"vote"`        // in place of a mix: votes
-	Play        *Play              `json:"play"`        // players of games
-	Reader      *Reader            `json:"reader"`      // who reads them
-	Client      *Client            `json:"client"`      // what does its operations; nil: the driver
-	HTTP        *Endpoint          `json:"http"`        // where its requests go; nil: to the database
+	Name         string             `json:"name"`
+	Set          string             `json:"set"`        // one of Data.Sets; "": the first
+	Mix          map[string]float64 `json:"mix"`        // operation: weight
+	BatchKeys    int                `json:"batch_keys"` // of each batch
+	Keys         Keys               `json:"keys"`
+	Rate         float64            `json:"rate"` // operations/s: an open loop
+	Arrivals     string             `json:"arrivals"`
+	Concurrency  int                `json:"concurrency"` // workers: a closed loop
+	DeadlineS    float64            `json:"deadline_s"`
+	Retries      string             `json:"retries"`
+	Verified     bool               `json:"verified"`
+	LedgerKeys   uint64             `json:"ledger_keys"`  // size of a verified stream's own key space
+	Reads        string             `json:"reads"`        // what reads of a verified stream are to see
+	ReadsFrom    string             `json:"reads_from"`   // whom they ask, for the record
+	Linearizable bool               `json:"linearizable"` // the history of its registers is checked
+	Vote         *Vote              `json:"vote"`         // in place of a mix: votes
+	Play         *Play              `json:"play"`         // players of games
+	Reader       *Reader            `json:"reader"`       // who reads them
+	Client       *Client            `json:"client"`       // what does its operations; nil: the driver
+	HTTP         *Endpoint          `json:"http"`         // where its requests go; nil: to the database
 }
 
 // Endpoint is an HTTP endpoint of the application: what is asked of it, by the kind of operation.

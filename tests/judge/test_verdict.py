@@ -18,6 +18,7 @@ from brownout.measure.impact import Fault
 from brownout.measure.settings import MeasureSettings
 from brownout.run.copies import Copies
 from brownout.run.events import Event
+from brownout.run.histories import Histories
 from brownout.run.ledger import Ledger
 from brownout.run.reads import LaneReads, Reads
 
@@ -421,6 +422,30 @@ def test_reads_against_their_guarantee_fail_with_a_limit_or_without_one() -> Non
         assert judged.reasons[0].startswith("stale_reads: 7 stale and 1 dirty of 900 reads")
     none = replace(GOOD, ledger=replace(CLEAN, reads=Reads()))
     assert verdict(none, limit("stale_reads", 0)).word == "inconclusive"
+
+
+def test_registers_that_are_not_linearizable_fail_with_a_limit_or_without_one() -> None:
+    clean = Histories(streams=("orders",), registers=60, operations=900)
+    for limits in ((), (limit("nonlinearizable_registers", 0),)):
+        good = verdict(replace(GOOD, ledger=replace(CLEAN, histories=clean)), *limits)
+        assert good.word == "pass"
+        broken = replace(clean, nonlinearizable=2, unknown=1, why="no time")
+        found = verdict(replace(GOOD, ledger=replace(CLEAN, histories=broken)), *limits)
+        assert found.word == "fail"
+        assert found.reasons[0].startswith("nonlinearizable_registers: 2 of 60 registers of orders")
+
+
+def test_a_register_of_which_nothing_is_known_is_not_a_pass_with_a_limit_or_without_one() -> None:
+    unknown = Histories(streams=("orders",), registers=60, unknown=3, why="no time")
+    facts = replace(GOOD, ledger=replace(CLEAN, histories=unknown))
+    for limits in ((), (limit("nonlinearizable_registers", 0),)):
+        found = verdict(facts, *limits)
+        assert found.word == "inconclusive"
+        assert any("of 3 it is not known: no time" in reason for reason in found.reasons)
+    loose = verdict(facts, limit("nonlinearizable_registers", 5))
+    assert [each.met for each in loose.slos if each.name == "nonlinearizable_registers"] == [True]
+    unchecked = verdict(replace(GOOD, ledger=CLEAN), limit("nonlinearizable_registers", 0))
+    assert unchecked.word == "inconclusive"
 
 
 def test_reads_that_could_not_be_decided_leave_their_limit_open() -> None:

@@ -9,8 +9,10 @@ from brownout.base.errors import ConfigurationError
 from brownout.load import workload as workloads
 
 
-def spec(overrides: str = "", driver: str = "mongodb", **options: Any) -> dict[str, Any]:
-    return workloads.load("lab", overrides).to_spec(
+def spec(
+    overrides: str = "", driver: str = "mongodb", name: str = "lab", **options: Any
+) -> dict[str, Any]:
+    return workloads.load(name, overrides).to_spec(
         directory=Path("runs/x"),
         seed=4711,
         writer="x",
@@ -102,6 +104,28 @@ def test_reads_have_the_guarantee_that_the_database_gives_unless_the_stream_says
 def test_a_guarantee_needs_reads_that_can_be_checked() -> None:
     with pytest.raises(ConfigurationError, match="reads: found without verified: true and read"):
         spec("streams.orders.reads=session")
+
+
+def test_a_stream_that_is_to_be_linearizable_wants_reads_to_be() -> None:
+    orders = spec("streams.orders.linearizable=true", name="lab:registers")["streams"][1]
+    assert (orders["linearizable"], orders["reads"]) == (True, "linearizable")
+    assert spec()["streams"][1]["linearizable"] is False
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ("streams.lookups.linearizable=true", "linearizable: found without verified"),
+        ("streams.orders.mix={read: 50, operate: 50}", "linearizable: found without verified"),
+        ("streams.orders.mix={update: 100}", "linearizable: found without verified"),
+        ("streams.orders.reads=session", "reads: found session beside linearizable"),
+        ("streams.orders.ledger_keys=1001", "ledger_keys: found 1,001 beside linearizable"),
+        ("streams.orders.rate=1001", "rate: found 1001 beside linearizable"),
+    ],
+)
+def test_a_history_is_kept_of_few_registers_and_not_too_fast(changes: str, problem: str) -> None:
+    with pytest.raises(ConfigurationError, match=problem):
+        workloads.load("lab:registers", changes)
 
 
 def test_a_wrong_option_of_the_inventory_is_named_there() -> None:

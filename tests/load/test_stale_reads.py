@@ -1,4 +1,7 @@
-"""Reads of real servers that are made to lag are called stale, and no other reads are."""
+"""Reads of real servers that are made to lag are called stale, and no other reads are.
+
+Neither are the registers linearizable that are read so, and all others are.
+"""
 
 import os
 import signal
@@ -18,6 +21,7 @@ from brownout.databases.postgresql.access import access
 from brownout.databases.redis.link import Link
 from brownout.inventory.model import Cluster, Node, ProcessSpec
 from brownout.machine import network
+from brownout.run.histories import Histories
 from brownout.run.reads import Reads
 
 from .conftest import Running, kill_with_writes_on_their_way
@@ -35,6 +39,17 @@ def reads_of(load: Running) -> Reads:
     reads = load.ledger().reads
     assert reads is not None
     return reads
+
+
+def histories_of(load: Running) -> Histories:
+    """What the histories came to, of which each is decided; of a load that is finished."""
+    histories = load.ledger().histories
+    assert histories is not None
+    assert (histories.registers, histories.unknown) == (60, 0)
+    assert histories.operations > 300
+    for each in histories.examples:
+        assert f'"{each["operation"]}"' in (load.directory / each["drawing"]).read_text("utf-8")
+    return histories
 
 
 def for_seconds(load: Running, seconds: float) -> None:
@@ -112,12 +127,18 @@ def unreplicated(cluster: Cluster) -> Iterator[None]:
                 link.ask("CONFIG", "SET", "masterauth", "")
 
 
-@pytest.mark.parametrize("client", ["valkey-go", pytest.param("go-redis", marks=MATRIX)])
+@pytest.mark.parametrize(
+    ("client", "promise"),
+    [
+        ("valkey-go", "linearizable=true"),
+        pytest.param("go-redis", "reads=session", marks=MATRIX),
+    ],
+)
 def test_reads_of_replicas_that_get_nothing_are_stale(
-    client: str, running_redis: Callable[..., Running]
+    client: str, promise: str, running_redis: Callable[..., Running]
 ) -> None:
     options = f"options.redis.read_from=replica,options.redis.client={client}"
-    load = running_redis(f"{CHECKED},{options},streams.orders.reads=session")
+    load = running_redis(f"{CHECKED},{options},streams.orders.{promise}")
     await_true(lambda: are_asked(load.cluster), "reads come to all replicas")
     with unreplicated(load.cluster):
         for_seconds(load, 4)
@@ -126,6 +147,26 @@ def test_reads_of_replicas_that_get_nothing_are_stale(
     assert (reads.bounds("stale_reads") or (0,))[
         0
     ] > 20  # the shard is one lane, master and replica
+    if promise == "linearizable=true":
+        histories = histories_of(load)
+        assert histories.nonlinearizable > 20
+        assert len(histories.examples) == 20
+
+
+@MATRIX
+def test_registers_read_from_a_standby_that_replays_nothing_are_not_linearizable(
+    running_postgresql: Callable[..., Running],
+) -> None:
+    options = "options.postgresql.read_from=standby,streams.orders.linearizable=true"
+    load = running_postgresql(f"{CHECKED},{options}")
+    (primary,) = load.adapter.targets("primary", 1)
+    first = next(node for node in load.cluster.nodes if node != primary)
+    with replay_paused(first, load.cluster):
+        for_seconds(load, 4)
+    assert (reads_of(load).bounds("stale_reads") or (0,))[0] > 5
+    histories = histories_of(load)
+    assert histories.nonlinearizable > 5
+    assert {each["lane"] for each in histories.examples} == {first.address}
 
 
 @MATRIX
@@ -133,7 +174,8 @@ def test_reads_of_replicas_that_get_nothing_are_stale(
 def test_nothing_is_stale_or_dirty_where_the_primary_is_asked_though_it_is_killed(
     name: str, request: pytest.FixtureRequest
 ) -> None:
-    load: Running = request.getfixturevalue(name)(f"{CHECKED},streams.orders.reads=linearizable")
+    promise = "streams.orders.linearizable=true,options.mongodb.read_concern=linearizable"
+    load: Running = request.getfixturevalue(name)(f"{CHECKED},{promise}")
     for _ in range(2):
         _, host = load.primary()
         kill_with_writes_on_their_way(host)
@@ -145,6 +187,7 @@ def test_nothing_is_stale_or_dirty_where_the_primary_is_asked_though_it_is_kille
     assert reads.checked > 300
     assert not any(lane.stale or lane.dirty for lane in reads.lanes)
     assert load.ledger().in_doubt > 0
+    assert histories_of(load).nonlinearizable == 0
 
 
 @contextmanager
@@ -191,6 +234,7 @@ def test_a_primary_of_mongodb_that_is_cut_off_shows_what_is_rolled_back_unless_l
     concern: str, lab_partition: Cluster, tmp_path: Path
 ) -> None:
     changes = f"{CHECKED},options.mongodb.read_concern={concern},streams.orders.deadline_s=4"
+    changes += ",streams.orders.linearizable=true"
     with closing(Running(lab_partition, tmp_path / "run", changes)) as load:
         load.start()
         primary, _ = load.primary()
@@ -199,6 +243,7 @@ def test_a_primary_of_mongodb_that_is_cut_off_shows_what_is_rolled_back_unless_l
         await_true(lambda: load.adapter.stable("whole").reached, "the set is whole")
         load.until("the load is well again", load.well)
         reads = reads_of(load)
-        assert not any(lane.stale_against for lane in reads.lanes), reads.words
+        assert concern == "local" or not any(lane.stale for lane in reads.lanes), reads.words
+        assert bool(histories_of(load).nonlinearizable) == (concern == "local")
         dirty = sum(lane.dirty for lane in reads.lanes)
         assert bool(dirty) == (concern == "local"), reads.words

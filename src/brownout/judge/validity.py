@@ -263,6 +263,8 @@ def _ledger_known(facts: Facts) -> Condition:
     ledger = facts.ledger
     if ledger.state == "unknown":
         return _untold(facts, "ledger_known", ledger.detail)
+    if ledger.histories is not None and ledger.histories.unknown:
+        return _untold(facts, "ledger_known", ledger.histories.words)
     return Condition("ledger_known", True, ledger.detail)
 
 

@@ -34,6 +34,10 @@ __all__ = ["Verdict", "judge", "not_judged"]
 
 #: A limit on a blackout says nothing below the time in which so many operations are offered.
 _LEAST_OPERATIONS = 5
+#: The measures of the ledger that fail a run whatever else is wrong with it.
+_PROMISES = (
+    "lost_writes", "diverged_copies", "stale_reads", "dirty_reads", "nonlinearizable_registers",
+)  # fmt: skip
 #: The milestones that a database promises; noticing the fault is not one of them.
 _PROMISED = {
     "rejoined": "did not have all its members back",
@@ -62,18 +66,18 @@ def judge(faults: Sequence[Fault], limits: Sequence[Limit], facts: Facts) -> Ver
     checks = conditions(facts) if declared is None else [*conditions(facts), declared]
     validity = (*checks, _slos_evaluated(judged, facts))
     unmet_limits = [each for each in judged if each.met is False]
-    of_ledger = ("lost_writes", "diverged_copies", "stale_reads", "dirty_reads")
     lost = [
         *_lost_writes(facts.ledger),
         *_garbled(facts.ledger),
         *_diverged(facts.ledger),
         *_misread(facts.ledger),
-        *(_sentence(each, faults) for each in unmet_limits if each.name in of_ledger),
+        *_nonlinearizable(facts.ledger),
+        *(_sentence(each, faults) for each in unmet_limits if each.name in _PROMISES),
     ]
     broken = [
         *(sentence for fault in faults for sentence in _missed_milestones(fault, judged)),
         *(f"load_held: {sentence}" for sentence in never_held(facts)),
-        *(_sentence(each, faults) for each in unmet_limits if each.name not in of_ledger),
+        *(_sentence(each, faults) for each in unmet_limits if each.name not in _PROMISES),
     ]
     # A generator that was starved comes first, since it is our own failure.
     late = starved(facts)
@@ -125,6 +129,13 @@ def _misread(ledger: Ledger) -> list[str]:
     return [
         f"{'stale_reads' if lane.stale_against else 'dirty_reads'}: {lane.words}" for lane in lanes
     ]
+
+
+def _nonlinearizable(ledger: Ledger) -> list[str]:
+    """Say which registers were not linearizable, whether there is a limit or not."""
+    if ledger.histories is None or not ledger.histories.nonlinearizable:
+        return []
+    return [f"nonlinearizable_registers: {ledger.histories.words}"]
 
 
 def _garbled(ledger: Ledger) -> list[str]:

@@ -117,7 +117,8 @@ def _stream(stream: Stream, reading: Reading) -> dict[str, Any]:
     http = None if stream.http is None else stream.http.to_spec()
     if stream.client is not None:  # whom it asks is its own choice
         reading = Reading(asked="its client's choice")
-    reads = {"reads": stream.reads or reading.guarantee, "reads_from": reading.asked}
+    guarantee = "linearizable" if stream.linearizable else reading.guarantee
+    reads = {"reads": stream.reads or guarantee, "reads_from": reading.asked}
     return {**stream.model_dump(mode="json"), "mix": stream.shares(), "http": http, **reads}
 
 

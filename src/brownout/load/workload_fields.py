@@ -38,6 +38,9 @@ __all__ = [
 
 #: Operations a second that a stream may have.
 MOST_PER_S = 1_000_000
+#: Registers of a stream whose history is checked, and operations a second on them.
+_MOST_REGISTERS = 1000
+_MOST_TO_REGISTERS_PER_S = 1000
 
 Operation = Literal["read", "update", "insert", "increment", "operate", "batch", "vote"]
 OPERATIONS: tuple[Operation, ...] = get_args(Operation)
@@ -261,6 +264,10 @@ class Stream(Settings):
         Field(description="what reads of a verified stream are to see; unset: as the driver gives"),
     ] = ""
 
+    linearizable: Annotated[
+        bool, Field(description="check that every register of a verified stream is linearizable")
+    ] = False
+
     def settle(self) -> None:
         """A stream with a model has the mix that follows from it."""
         if self.models and "mix" not in self.model_fields_set:
@@ -335,6 +342,24 @@ class Stream(Settings):
         if self.reads and (not self.verified or self.models or "read" not in self.mix):
             text = "found without verified: true and read in the mix, wanted both"
             yield Problem(("reads",), text)
+
+    @check
+    def _linearizable(self) -> Iterator[Problem]:
+        """A history is kept of few registers, which are read and written, and not too fast."""
+        if not self.linearizable:
+            return
+        if not self.verified or self.models or set(self.mix) != {"read", "update"}:
+            text = "found without verified: true and a mix of read and update, wanted both"
+            yield Problem(("linearizable",), text)
+        beside = "beside linearizable: true, wanted"
+        if self.reads not in ("", "linearizable"):
+            yield Problem(("reads",), f"found {self.reads} {beside} linearizable")
+        if self.ledger_keys > _MOST_REGISTERS:
+            text = f"found {self.ledger_keys:,} {beside} {_MOST_REGISTERS:,} at most"
+            yield Problem(("ledger_keys",), text)
+        if not 0 < self.rate <= _MOST_TO_REGISTERS_PER_S:
+            text = f"found {self.rate:g} {beside} a rate of {_MOST_TO_REGISTERS_PER_S:,} at most"
+            yield Problem(("rate",), text)
 
     @check
     def _client(self) -> Iterator[Problem]:

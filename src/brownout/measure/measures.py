@@ -240,6 +240,11 @@ MEASURES = (
             scope="cluster", anchor="the-reads", of_ledger=True),
     Measure(name="stale_writes", unit=WRITES, label="acknowledged writes that one read missed",
             scope="cluster", anchor="the-reads", of_ledger=True),
+    Measure(name="nonlinearizable_registers", unit=KEYS,
+            label="registers that are not linearizable",
+            means="how many registers were used in a way that no order of their operations "
+                  "explains",
+            scope="cluster", anchor="linearizability", of_ledger=True),
     Measure(name="in_doubt_applied", unit=WRITES, label="writes in doubt that took effect",
             scope="cluster", anchor="the-ledger-of-acknowledged-writes", of_ledger=True),
     Measure(name="in_doubt_absent", unit=WRITES, label="writes in doubt without effect",

@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from brownout.run.copies import Copies, copies_of, is_compared
+from brownout.run.histories import Histories, histories_of, is_of_history
 from brownout.run.reads import Reads, is_of_reads, reads_of
 
 __all__ = ["Ledger", "classify"]
@@ -48,7 +49,8 @@ class Ledger:
 
     `balances` are, of streams of votes, the total, the choices and the records as found. `copies`
     is what every server has stored itself; None: that was not compared. `reads` is what the reads
-    of verified streams came to; None: none was checked.
+    of verified streams came to; None: none was checked. `histories` is whether registers were
+    linearizable; None: that was not checked.
 
     `state` is `clean`, `lost` (an acknowledged write is gone or cannot be read intact), `unknown`
     (no word on some keys, and nothing known to be lost) or `none` (no verified stream).
@@ -87,6 +89,7 @@ class Ledger:
     balances: tuple[Mapping[str, Any], ...] = field(default=())
     copies: Copies | None = None
     reads: Reads | None = None
+    histories: Histories | None = None
 
     @property
     def promised(self) -> int:
@@ -105,6 +108,8 @@ class Ledger:
         """
         if measure == "diverged_copies":
             return None if self.copies is None else self.copies.bounds
+        if measure == "nonlinearizable_registers":
+            return None if self.histories is None else self.histories.bounds
         if measure.startswith(("stale_", "dirty_")):
             return None if self.reads is None else self.reads.bounds(measure)
         if self.lost_writes is None or measure == "lost_writes":
@@ -158,12 +163,15 @@ def classify(
     records: dict[str, Line] = {}
     copies: list[Line] = []
     checked: list[Line] = []
+    histories: list[Line] = []
     for line in lines:
         stream = str(line.get("stream", ""))
         if is_compared(line):
             copies.append(line)
         elif is_of_reads(line):
             checked.append(line)
+        elif is_of_history(line):
+            histories.append(line)
         elif "key" in line:
             keys[stream, str(line["key"])] = line
         elif "read" in line and "stream" in line:
@@ -197,6 +205,7 @@ def classify(
         sums = _with_garbled(sums, garbled)
     dirty, undecided = _unacked_reads(keys, reads, outcomes)
     sums = replace(sums, copies=copies_of(copies), reads=reads_of(checked, dirty, undecided))
+    sums = replace(sums, histories=histories_of(histories))
     return _concluded(sums, end, finished) if verified else _without_keys(sums)
 
 
@@ -437,6 +446,7 @@ def _concluded(sums: Ledger, end: Line | None, finished: bool) -> Ledger:
     words += map(_words_of, sums.balances)
     words += [sums.copies.words] if sums.copies else []
     words += [sums.reads.words] if sums.reads else []
+    words += [sums.histories.words] if sums.histories else []
     if sums.temporarily_missing:
         words.append(f"{sums.temporarily_missing:,} keys were missing for a time and are back")
     return replace(sums, state=state, detail="; ".join(words))

@@ -11,6 +11,8 @@
 {"diverged": "k0000000009", "copies": {"10.0.0.1:6379": "missing", …}}
 {"reads": "orders", "lane": "10.0.0.1:6379", "guarantee": "session", "checked": 900, "stale": 1, …}
 {"stale": "…", "stream": "orders", "lane": "10.0.0.1:6379", "t": 31.2, "seq": 8, "acked": 9, …}
+{"history": "orders", "registers": 60, "operations": 4812, "nonlinearizable": 1, "unknown": 0, …}
+{"nonlinearizable": "…", "stream": "orders", "lane": "…", "t": 31.2, "operation": "read 5", …}
 {"end": true, "keys": 400, "read": 400, "sampled": false}
 """
 
@@ -21,6 +23,8 @@ from typing import Any
 
 from brownout.run.copies import is_compared
 from brownout.run.copies import is_sound as is_sound_of_copies
+from brownout.run.histories import is_of_history
+from brownout.run.histories import is_sound as is_sound_of_history
 from brownout.run.ledger import SIDES
 from brownout.run.reads import is_of_reads
 from brownout.run.reads import is_sound as is_sound_of_reads
@@ -61,6 +65,8 @@ def _is_sound(line: Mapping[str, Any]) -> bool:
         return is_sound_of_copies(line)
     if is_of_reads(line):
         return is_sound_of_reads(line)
+    if is_of_history(line):
+        return is_sound_of_history(line)
     if "check" in line:
         return all(_is_side(line.get(name)) for name in SIDES)
     if "data" in line:

@@ -35,6 +35,7 @@ def test_a_run_that_kept_everything_breaks_nothing_however_slow_it_was() -> None
         ("lost_writes", {**CLEAN, "ledger": LOST}),
         ("stale_reads", {**CLEAN, "ledger": {"reads": {"lanes": [{**LANE, "stale": 2}]}}}),
         ("dirty_reads", {**CLEAN, "ledger": {"reads": {"lanes": [{**LANE, "dirty": 2}]}}}),
+        ("nonlinearizable_registers", {**CLEAN, "ledger": {"histories": {"nonlinearizable": 2}}}),
         ("garbled_answers", {**CLEAN, "ledger": {"garbled_answers": 3}}),
         ("never_redundant", {"faults": [{"milestones": [NEVER_REDUNDANT]}]}),
     ],

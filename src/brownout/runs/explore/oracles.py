@@ -23,7 +23,9 @@ __all__ = [
 ]
 
 #: Those that are measures of the ledger; what they find is called as the measure is.
-_COUNTED = ("lost_writes", "diverged_copies", "stale_reads", "dirty_reads")
+_COUNTED = (
+    "lost_writes", "diverged_copies", "stale_reads", "dirty_reads", "nonlinearizable_registers",
+)  # fmt: skip
 #: What each of the others finds, for people.
 _OTHERS: Mapping[str, str] = {
     "garbled_answers": "answers that failed their checksum",

@@ -5,6 +5,7 @@ from functools import partial
 
 from brownout.measure import measures as table
 from brownout.measure.impact import Fault, Impact
+from brownout.run.histories import shown
 from brownout.show.report.faults import worst_part
 from brownout.show.report.grid import Cell, Column, Grid, Words, columns
 from brownout.show.report.material import Happening, Material
@@ -185,6 +186,17 @@ def ledger(material: Material) -> Grid:
         rows += [
             [f"reads of {lane.stream} in {lane.lane}", number(lane.checked), lane.words]
             for lane in summary.reads.lanes
+        ]
+    if (histories := summary.histories) is not None:
+        name = f"registers of {', '.join(histories.streams)}"
+        rows.append([name, number(histories.registers), histories.words])
+        rows += [
+            [
+                Cell(f"history of {each['key']}", link=each["drawing"]),
+                "",
+                f"{shown(each)} (drawn by Porcupine)",
+            ]
+            for each in histories.examples
         ]
     sampled = " Only a sample of the keys was read." if summary.sampled else ""
     note = f"{summary.detail[:1].upper()}{summary.detail[1:]}.{sampled}"

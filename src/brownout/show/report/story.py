@@ -60,7 +60,7 @@ def felt(impact: Impact) -> list[str]:
         sentences += [line for name in _applications(impact) if (line := _served(fault, name))]
     if impact is UNKNOWN:
         return ["Not known: the run could not be measured."]
-    return [*sentences, _writes(impact.ledger), *_copies(impact.ledger), *_reads(impact.ledger)]
+    return [*sentences, _writes(impact.ledger), *_checked(impact.ledger)]
 
 
 def why(impact: Impact) -> list[str]:
@@ -158,11 +158,13 @@ def _worse(impact: Impact, faults: Sequence[Fault]) -> str:
     gone = impact.ledger.state == "lost"
     differ = impact.ledger.copies is not None and impact.ledger.copies.diverged
     misread = impact.ledger.reads is not None and impact.ledger.reads.against
+    disordered = impact.ledger.histories is not None and impact.ledger.histories.nonlinearizable
     return (
         ("; redundancy not restored before the run ended" if never else "")
         + ("; ACKNOWLEDGED WRITES WERE LOST" if gone else "")
         + ("; COPIES DIFFER" if differ else "")
         + ("; READS DID NOT HAVE THEIR GUARANTEE" if misread else "")
+        + ("; REGISTERS WERE NOT LINEARIZABLE" if disordered else "")
     )
 
 
@@ -338,18 +340,11 @@ def _writes(ledger: Ledger) -> str:
     return f"Acknowledged writes were LOST: {ledger.detail}."
 
 
-def _copies(ledger: Ledger) -> list[str]:
-    if ledger.copies is None:
-        return []
-    words = _sentence(ledger.copies.words)
-    return [f"{words[0].upper()}{words[1:]}"]
-
-
-def _reads(ledger: Ledger) -> list[str]:
-    if ledger.reads is None:
-        return []
-    words = _sentence(ledger.reads.words)
-    return [f"{words[0].upper()}{words[1:]}"]
+def _checked(ledger: Ledger) -> list[str]:
+    """What else the ledger says of the copies, the reads and the registers."""
+    checked = (ledger.copies, ledger.reads, ledger.histories)
+    sentences = [_sentence(each.words) for each in checked if each is not None]
+    return [f"{words[0].upper()}{words[1:]}" for words in sentences]
 
 
 def _and(words: Iterable[str]) -> str:

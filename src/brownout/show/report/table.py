@@ -7,6 +7,7 @@ from brownout.base.words import duration
 from brownout.measure.impact import NEVER, Act, Fault, Impact, Judged, Range
 from brownout.measure.measures import Measure, find, label, measures
 from brownout.run.copies import Copies
+from brownout.run.histories import Histories
 from brownout.run.ledger import Ledger
 from brownout.run.reads import Reads
 from brownout.show.report import canary
@@ -85,6 +86,7 @@ def rows(impact: Impact, fault: Fault, place: int) -> list[tuple[str, str, str, 
         slo = limits.pop((name, "total"), None)
         compared = name == "diverged_copies" and impact.ledger.copies is not None
         compared |= name == "stale_reads" and impact.ledger.reads is not None
+        compared |= name == "nonlinearizable_registers" and impact.ledger.histories is not None
         if slo is None and not compared and not _has_row(measure, fault):
             continue
         if name == "lost_operations" and slo is None:  # its row shows the seconds as well
@@ -116,6 +118,8 @@ def _value(impact: Impact, fault: Fault, name: str, scope: str = "total") -> str
         return _diverged(copies)
     if name == "stale_reads" and (reads := impact.ledger.reads) is not None:
         return _stale(reads)
+    if name == "nonlinearizable_registers" and impact.ledger.histories is not None:
+        return _nonlinearizable(impact.ledger.histories)
     if measure is not None and measure.of_ledger:
         slo = impact.limit(name, scope)
         return quantity(name, None) if slo is None else _ends(name, slo.ends, slo.value)
@@ -167,6 +171,14 @@ def _stale(reads: Reads) -> str:
     if allowed[0]:
         return f"{words}  ({number(allowed[0])} more are allowed, {old})"
     return f"{words}  ({old})" if against[0] else words
+
+
+def _nonlinearizable(histories: Histories) -> str:
+    """`0 of 60, in 4,812 operations`."""
+    ends = between(
+        histories.bounds, partial(quantity, "nonlinearizable_registers"), histories.nonlinearizable
+    )
+    return f"{ends} of {number(histories.registers)}, in {number(histories.operations)} operations"
 
 
 def _limit(slo: Judged | None, place: int) -> tuple[str, str]:
