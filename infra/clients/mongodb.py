@@ -71,10 +71,22 @@ async def do(records, r):
     print(json.dumps({"id": r["id"], **answer}), flush=True)
 
 
+def encryption(tls):
+    """Return the connection's `tls` in pymongo's words."""
+    words = {
+        "tlsCAFile": tls.get("ca_file"),
+        "tlsCertificateKeyFile": tls.get("cert_file"),  # which holds the key as well
+        "tlsCertificateKeyFilePassword": tls.get("key_passphrase"),
+        "tlsInsecure": tls.get("insecure_skip_verify"),
+    }
+    return {"tls": True, **{k: v for k, v in words.items() if v}} if tls.get("enabled") else {}
+
+
 async def main():
     opening = json.loads(sys.stdin.readline())
     at, options = opening["connection"], opening.get("options") or {}
     login = {k: at[k] for k in ("username", "password") if at.get(k)}
+    login |= encryption(at.get("tls") or {})
     usual = {"w": "majority", "retryWrites": False, "retryReads": False}
     client = AsyncMongoClient(at["uri"], **login, **{**usual, **options})
     async with client, asyncio.TaskGroup() as tasks:

@@ -28,9 +28,10 @@ const CAUSES = {
 };
 
 const say = (answer) => process.stdout.write(JSON.stringify(answer) + "\n");
-let cluster;
+let cluster, namespace;
 
-async function open({ connection, options }) {
+async function open({ connection, options, ...opening }) {
+  namespace = opening.namespace;
   const hosts = connection.uri.replace(/^[^/]*\/\//, "").replace(/[/?].*/, "").split(",");
   const nodes = hosts.map((each) => {
     const { hostname: host, port } = new URL(`redis://${each}`);
@@ -49,7 +50,7 @@ async function open({ connection, options }) {
 }
 
 async function work(r) {
-  const key = `client:${r.key}`;
+  const key = `${namespace}/client/${r.key}`;
   if (r.do === "read") return { end: "ok", value: await cluster.hget(key, "value") };
   const { expect = { any: true } } = r;
   const range = [expect.first ?? 0, expect.last ?? 0];

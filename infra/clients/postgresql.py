@@ -58,10 +58,25 @@ async def do(pool, r):
     print(json.dumps({"id": r["id"], **answer}), flush=True)
 
 
+def encryption(tls):
+    """Return the connection's `tls` in libpq's words."""
+    if not tls.get("enabled"):
+        return {"sslmode": "disable"}
+    words = {
+        "sslmode": "require" if tls.get("insecure_skip_verify") else "verify-full",
+        "sslrootcert": tls.get("ca_file"),
+        "sslcert": tls.get("cert_file"),
+        "sslkey": tls.get("key_file"),
+        "sslpassword": tls.get("key_passphrase"),
+    }
+    return {name: value for name, value in words.items() if value}
+
+
 async def main():
     opening = json.loads(sys.stdin.readline())
     at, options = opening["connection"], opening.get("options") or {}
     login = {"user": at["username"], "password": at["password"], "autocommit": True}
+    login |= encryption(at.get("tls") or {})
     where = f"postgresql://{urlsplit(at['uri']).netloc}/postgres?target_session_attrs=read-write"
     pool = AsyncConnectionPool(where, kwargs=login, open=False, **options)
     async with pool, asyncio.TaskGroup() as tasks:

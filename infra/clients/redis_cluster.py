@@ -39,8 +39,8 @@ CAUSES = {
 }
 
 
-async def work(cluster, r):
-    key = f"client:{r['key']}"
+async def work(cluster, namespace, r):
+    key = f"{namespace}/client/{r['key']}"
     if r["do"] == "read":
         return {"end": "ok", "value": await cluster.hget(key, "value")}
     expect = r.get("expect") or {"any": True}
@@ -66,8 +66,8 @@ def ended(r, error):
     return {**answer, "end": "in_doubt"} if r["do"] == "write" and not answered else answer
 
 
-async def do(cluster, r):
-    task = asyncio.create_task(work(cluster, r))
+async def do(cluster, namespace, r):
+    task = asyncio.create_task(work(cluster, namespace, r))
     if not (await asyncio.wait({task}, timeout=r["deadline_ms"] / 1000))[0]:
         task.cancel()
         end = "in_doubt" if r["do"] == "write" else "failed"
@@ -75,6 +75,20 @@ async def do(cluster, r):
     else:
         answer = ended(r, error) if (error := task.exception()) else task.result()
     print(json.dumps({"id": r["id"], **answer}), flush=True)
+
+
+def encryption(tls):
+    """Return the connection's `tls` in redis-py's words."""
+    if not tls.get("enabled"):
+        return {}
+    return {
+        "ssl": True,
+        "ssl_cert_reqs": "none" if tls.get("insecure_skip_verify") else "required",
+        "ssl_check_hostname": not tls.get("insecure_skip_verify"),
+        "ssl_ca_certs": tls.get("ca_file") or None,
+        "ssl_certfile": tls.get("cert_file") or None,
+        "ssl_keyfile": tls.get("key_file") or None,
+    }
 
 
 async def main():
@@ -88,12 +102,13 @@ async def main():
         password=at["password"] or None,
         decode_responses=True,
         retry=Retry(NoBackoff(), own.pop("retries", 0)),
+        **encryption(at.get("tls") or {}),
         **own,
     )
     async with cluster, asyncio.TaskGroup() as tasks:
         print(json.dumps({"opened": "redis-py", "settings": options}), flush=True)
         while (line := await asyncio.to_thread(sys.stdin.readline)) and '"close"' not in line:
-            tasks.create_task(do(cluster, json.loads(line)))
+            tasks.create_task(do(cluster, opening["namespace"], json.loads(line)))
 
 
 if __name__ == "__main__":

@@ -60,9 +60,17 @@ func Wrap(d driver.Driver, s *spec.Spec) driver.Driver {
 // Unwrap returns the driver of the other streams.
 func (d *Driver) Unwrap() driver.Driver { return d.Driver }
 
-// Open connects the driver and starts the clients.
+// Open connects the driver and starts the clients. A client's deadline is not the driver's: that would
+// have servers work on statements for so long.
 func (d *Driver) Open(ctx context.Context, config driver.Config) error {
-	if err := d.Driver.Open(ctx, config); err != nil {
+	own := config
+	own.Streams = slices.Clone(config.Streams)
+	for i := range own.Streams {
+		if d.streams[i] != nil && len(d.streams) < len(own.Streams) {
+			own.Streams[i].DeadlineS = 0
+		}
+	}
+	if err := d.Driver.Open(ctx, own); err != nil {
 		return err
 	}
 	for _, i := range slices.Sorted(maps.Keys(d.streams)) {
@@ -107,10 +115,18 @@ func (d *Driver) Lane(op *driver.Op) string {
 // InDoubtFor is the longer one of the driver's and of the clients' deadlines.
 func (d *Driver) InDoubtFor() time.Duration {
 	longest := d.Driver.InDoubtFor()
-	for _, s := range d.streams {
-		longest = max(longest, time.Duration(s.spec.DeadlineS*float64(time.Second)))
+	for i := range d.streams {
+		longest = max(longest, d.InDoubtOf(i))
 	}
 	return longest
+}
+
+// InDoubtOf is the deadline of a client's stream, and of others what their driver says.
+func (d *Driver) InDoubtOf(stream int) time.Duration {
+	if s := d.streams[stream]; s != nil {
+		return time.Duration(s.spec.DeadlineS * float64(time.Second))
+	}
+	return d.Driver.InDoubtFor()
 }
 
 // Do does one operation.

@@ -102,7 +102,10 @@ func openedWithin(ctx context.Context, t *testing.T, how string) (*Driver, error
 		}},
 	}}
 	d := Wrap(&drivertest.Fake{Doubt: time.Second}, s).(*Driver)
-	return d, d.Open(ctx, driver.Config{Namespace: "brownout", Writer: "run"})
+	return d, d.Open(ctx, driver.Config{
+		Namespace: "brownout", Writer: "run",
+		Streams: []driver.StreamConfig{{Name: "lookups", DeadlineS: 1}, {Name: "orders", DeadlineS: 2}},
+	})
 }
 
 func memory(t *testing.T) *Driver {
@@ -253,6 +256,17 @@ func TestAClientThatCannotBeUsedIsSaidBeforeTheLoad(t *testing.T) {
 	d := Wrap(&drivertest.Fake{}, &spec.Spec{Streams: []spec.Stream{{Client: &spec.Client{Command: []string{"/no/such"}}}}})
 	if err := d.Open(t.Context(), driver.Config{}); err == nil || !strings.Contains(err.Error(), "/no/such") {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestTheDeadlineOfAClientIsNotThatOfTheDriver(t *testing.T) {
+	d := memory(t)
+	if d.InDoubtOf(0) != time.Second || d.InDoubtOf(1) != 2*time.Second || d.InDoubtFor() != 2*time.Second {
+		t.Errorf("got %v, %v and %v", d.InDoubtOf(0), d.InDoubtOf(1), d.InDoubtFor())
+	}
+	given := d.Driver.(*drivertest.Fake).Opened.Streams
+	if len(given) != 2 || given[0].DeadlineS != 1 || given[1].DeadlineS != 0 {
+		t.Errorf("the driver was opened with %+v", given)
 	}
 }
 

@@ -64,7 +64,7 @@ func New(s *spec.Spec, d driver.Driver, onFail func(error)) *Engine {
 	}
 	var slots []account.Slot
 	for i := range s.Streams {
-		e.streams = append(e.streams, newStream(s, i, len(slots), e.values, d.InDoubtFor()))
+		e.streams = append(e.streams, newStream(s, i, len(slots), e.values, inDoubtOf(d, i)))
 		for _, kind := range s.Streams[i].Kinds() {
 			slots = append(slots, account.Slot{Stream: s.Streams[i].Name, Op: kind})
 		}
@@ -122,6 +122,16 @@ func (e *Engine) Stop() (Ending, error) {
 		return e.result, *failed
 	}
 	return e.result, nil
+}
+
+// inDoubtOf is how long a write of a stream that is in doubt may still take effect.
+func inDoubtOf(d driver.Driver, stream int) time.Duration {
+	if apart, is := d.(interface {
+		InDoubtOf(stream int) time.Duration
+	}); is {
+		return apart.InDoubtOf(stream)
+	}
+	return d.InDoubtFor()
 }
 
 // endSchedule stops offering operations; the bucket of this moment is partial.

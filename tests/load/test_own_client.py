@@ -11,6 +11,10 @@ import pytest
 from tests import chaos_runner as chaos
 from tests.cli.conftest import Brownout, brownout, home
 
+from brownout.databases.adapter import adapter_for
+from brownout.inventory.model import Cluster
+from brownout.load.client_check import Conversation, check
+
 __all__ = ["brownout", "home"]
 
 ROOT = Path(__file__).parents[2]
@@ -92,6 +96,8 @@ def test_the_clients_own_recovery_and_ledger_are_measured_beside_the_drivers(
         ("lab-redis", "node_ioredis.mjs"),
         ("lab-mongodb", "mongodb.py"),
         ("lab-mongodb", "node_mongodb.mjs"),
+        ("lab-postgresql-secure", "postgresql.py"),
+        ("lab-mongodb-secure", "mongodb.py"),
     ],
 )
 def test_a_ready_client_keeps_every_rule_on_a_real_cluster(
@@ -101,3 +107,13 @@ def test_a_ready_client_keeps_every_rule_on_a_real_cluster(
     said = brownout("client", "check", "--cluster", cluster, "--", *words)
     assert said.code == 0, said.out + said.err
     assert "✓ a write whose server hangs is in doubt" in said.out
+
+
+def test_the_ready_client_for_aerospike_keeps_every_rule_on_the_stand_in(
+    tmp_path: Path, lab_aerospike: Cluster
+) -> None:
+    adapter = adapter_for(lab_aerospike)
+    at = adapter.load_spec()["connection"]
+    adapter.close()
+    with Conversation(command("aerospike_client.py", tmp_path), at, {}) as client:
+        assert [rule for rule in check(client) if rule.problem] == []

@@ -13,7 +13,13 @@ from tests.run_builder import RunScript, build_run
 
 from brownout.base.errors import RunDirectoryError
 from brownout.judge.analysis import analyze
-from brownout.measure.document import document_of, impact_of, read_impact, write_impact
+from brownout.measure.document import (
+    FORMER_CANARY,
+    document_of,
+    impact_of,
+    read_impact,
+    write_impact,
+)
 from brownout.measure.impact import NEVER
 from brownout.run.directory import RunDirectory
 from brownout.run.metadata import digest_of
@@ -113,7 +119,6 @@ DATA = ("data_keys", "data_read", "data_lost", "in_doubt_applied", "in_doubt_abs
 ADDED: dict[str, list[Callable[[Document], object]]] = {
     "who is primary": [_of_scopes(*FAILOVER)],
     "the driver": [_without(("driver",))],
-    "a canary": [_without(("canary",))],
     "what became of writes in doubt, and the data set": [_of_each("ledger", *DATA)],
     "the blackout of slow streams": [_of_scopes("blackout_resolution_s")],
     "best and worst case": [
@@ -145,6 +150,17 @@ def test_what_was_written_before_a_change_is_read_after_it(change: str, document
     assert (now.value("promoted_time"), found.value("promoted_time")) == (2.702, None)
     assert found.value("latency_all.during.p99_us") == NEVER
     assert found.limit("blackout") is not None
+
+
+def test_a_run_with_a_canary_of_old_is_read_and_says_where_its_calls_are(
+    document: Document, tmp_path: Path
+) -> None:
+    old = {**document, "canary": {"state": "measured", "client": "pymongo"}}
+    assert impact_of(old).remarks == (*impact_of(document).remarks, FORMER_CANARY)
+    again = RunDirectory(build_run(tmp_path, RunScript()))
+    (again.path / "canary.json").write_text("{}")
+    assert analyze(again).remarks[-1] == FORMER_CANARY
+    assert read_impact(again).remarks.count(FORMER_CANARY) == 1
 
 
 def test_what_a_newer_brownout_adds_is_passed_over_and_its_measures_are_kept(
@@ -200,7 +216,7 @@ def test_a_file_that_is_missing_or_was_changed_is_an_error(
 
 
 #: What an impact and its parts are called in the code.
-TYPED = {"impact", "fault", "slo", "judged", "base", "baseline", "ledger", "canary", "sham"}
+TYPED = {"impact", "fault", "slo", "judged", "base", "baseline", "ledger", "sham"}
 LOOSE = ("Mapping", "dict", "Any", "Document")
 #: The edge: impact.json, and what a run that is watched from afar says at /board.
 EDGE = {"measure/document.py", "observe/page.py"}

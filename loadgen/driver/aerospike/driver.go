@@ -43,11 +43,11 @@ type stream struct {
 }
 
 // sets are the places of the server that are ours.
-// The set `canary` is written by a canary beside the load (databases/aerospike/canary.py).
-type sets struct{ namespace, prefix, data, ledger, inserts, canary, meta, claim string }
+// The set `client` is that of the ready client (infra/clients/aerospike_client.py).
+type sets struct{ namespace, prefix, data, ledger, inserts, client, meta, claim string }
 
 func setsOf(namespace, prefix string) sets {
-	return sets{namespace, prefix, prefix + "-data", prefix + "-ledger", prefix + "-inserts", prefix + "-canary",
+	return sets{namespace, prefix, prefix + "-data", prefix + "-ledger", prefix + "-inserts", prefix + "-client",
 		prefix + "-meta", prefix + "-claim"}
 }
 
@@ -61,7 +61,7 @@ func (s sets) of(verified bool) string {
 
 // all lists the sets in the order in which they are removed.
 func (s sets) all() []string {
-	return append(s.documents(), s.data, s.ledger, s.inserts, s.canary, s.meta)
+	return append(s.documents(), s.data, s.ledger, s.inserts, s.client, s.meta)
 }
 
 // Open connects, finds the namespace and, where nothing is to be loaded, the data.

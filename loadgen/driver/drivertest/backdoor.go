@@ -24,8 +24,8 @@ type Backdoor interface {
 	Keep(id string) (putBack func())
 	// Document is what is stored of a document, as a text.
 	Document(set string, id int64) string
-	// PutCanary leaves what a canary that was killed leaves, if the database has one.
-	PutCanary()
+	// PutClient leaves what a ready client leaves, where that is in the namespace.
+	PutClient()
 	// PutForeign puts foreign data there, and returns what a refusal is to name.
 	PutForeign() []string
 	RemoveForeign()
@@ -99,8 +99,8 @@ func (k InKeys) Keep(id string) (putBack func()) {
 	return func() { k.Set(key, old) }
 }
 
-// PutCanary has nothing to do: there is none.
-func (k InKeys) PutCanary() {}
+// PutClient has nothing to do: there is no ready client.
+func (k InKeys) PutClient() {}
 
 func (k InKeys) customers() string { return string(k.Keys) + "/customers" }
 

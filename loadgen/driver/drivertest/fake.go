@@ -19,6 +19,7 @@ type Fake struct {
 	Doubt  time.Duration // InDoubtFor
 	Loaded atomic.Uint64 // items
 	Calls  atomic.Uint64 // of Do
+	Opened driver.Config // what it was opened with
 }
 
 var _ driver.Driver = (*Fake)(nil)
@@ -41,8 +42,11 @@ func TimedOut(ctx context.Context, op *driver.Op) driver.Result {
 	return result
 }
 
-// Open does nothing.
-func (f *Fake) Open(context.Context, driver.Config) error { return nil }
+// Open keeps the configuration, and does nothing else.
+func (f *Fake) Open(_ context.Context, config driver.Config) error {
+	f.Opened = config
+	return nil
+}
 
 // Settings is empty.
 func (f *Fake) Settings() map[string]any { return map[string]any{} }

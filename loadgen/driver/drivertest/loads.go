@@ -151,7 +151,7 @@ func (s inStore) readBackAndCleaned() {
 	if back := ReadBack(s, d, true, count)[count]; back.Value != 1 || !back.ChecksumOK {
 		s.Errorf("a counter: %+v", back)
 	}
-	s.PutCanary()
+	s.PutClient()
 	for range 2 { // once more does no harm
 		if err := d.Clean(s.Context()); err != nil {
 			s.Fatal(err)

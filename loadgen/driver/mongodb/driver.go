@@ -25,8 +25,8 @@ const (
 	collectionData   = "data"
 	collectionLedger = "ledger"
 	collectionMeta   = "meta"
-	// collectionCanary is written by a canary beside the load (databases/mongodb/canary.py).
-	collectionCanary = "canary"
+	// collectionClient is that of the ready clients (infra/clients/mongodb.py).
+	collectionClient = "brownout_client"
 )
 
 func collectionOf(verified bool) string {

@@ -216,7 +216,7 @@ func stored(item driver.Item) bson.D {
 
 // ours are our collections, the marker's last.
 func ours() []string {
-	return append(driver.DocumentSets(), collectionData, collectionLedger, collectionCanary, collectionClaim, collectionMeta)
+	return append(driver.DocumentSets(), collectionData, collectionLedger, collectionClient, collectionClaim, collectionMeta)
 }
 
 // Missing are all of our collections that are not there: the server makes one with its first document.

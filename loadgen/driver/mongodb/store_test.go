@@ -78,8 +78,8 @@ func (s store) Document(set string, id int64) string {
 
 func (s store) Store() driver.Store { return &control{s.Database, &Driver{}} }
 
-func (s store) PutCanary() {
-	_, err := s.Collection(collectionCanary).InsertOne(s.Context(), bson.D{{Key: "value", Value: 1}})
+func (s store) PutClient() {
+	_, err := s.Collection(collectionClient).InsertOne(s.Context(), bson.D{{Key: "value", Value: 1}})
 	s.do(err)
 }
 

@@ -22,8 +22,6 @@ const (
 	batchBytes     = 4 << 20
 	controlTimeout = 30 * time.Second
 	controlPause   = 100 * time.Millisecond
-	// tableCanary is written by a canary beside the load (databases/postgresql/canary.py).
-	tableCanary = "canary"
 )
 
 // Load claims the schema and writes the data set, as [driver.Load] says.
@@ -270,7 +268,7 @@ func (c *control) isEmpty(ctx context.Context, table string) (empty bool, err er
 }
 
 // ours are our tables, the marker's last.
-func ours() []string { return append([]string{tableCanary}, driver.Places()...) }
+func ours() []string { return driver.Places() }
 
 func (c *control) Count(ctx context.Context, data driver.Dataset) (items, others uint64, err error) {
 	const sql = `SELECT count(*), count(*) FILTER (WHERE id COLLATE "C" BETWEEN $1 AND $2) FROM `

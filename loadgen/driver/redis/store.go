@@ -20,8 +20,8 @@ const (
 	batchBytes     = 1 << 20 // of values, in the same
 	controlTimeout = 30 * time.Second
 	controlPause   = 100 * time.Millisecond
-	// placeCanary is written to by a canary beside the load (databases/redis/canary.py).
-	placeCanary = "canary"
+	// placeClient is that of the ready clients (infra/clients/redis_cluster.py).
+	placeClient = "client"
 )
 
 // Load claims the namespace and writes the data set, as [driver.Load] says.
@@ -228,7 +228,7 @@ func (c *control) Write(ctx context.Context, data driver.Dataset, first, limit u
 }
 
 func (c *control) Remove(ctx context.Context, _ []string) error {
-	for _, place := range append([]string{placeCanary}, driver.Places()...) {
+	for _, place := range append([]string{placeClient}, driver.Places()...) {
 		if err := c.empty(ctx, place); err != nil {
 			return err
 		}

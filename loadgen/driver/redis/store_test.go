@@ -65,7 +65,7 @@ func (s store) control() *control {
 	return c
 }
 
-func (s store) PutCanary() { s.Set(s.behind.keys().Of(placeCanary)+"1", "1") }
+func (s store) PutClient() { s.Set(s.behind.keys().Of(placeClient)+"1", "1") }
 
 func (s store) Store() driver.Store { return s.control() }
 

@@ -1,26 +1,48 @@
-"""What an application of one's own is like: how a canary beside the load uses the database."""
+"""The canary: a client of the database that is another one than the load's, as a lane beside it."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, field_validator, model_validator
 
 from brownout.base.settings import Settings
 
-__all__ = ["CanarySpec", "Policies"]
+__all__ = ["CanarySpec"]
 
-Policies = dict[str, bool | int | float | str | dict[str, bool | int | float | str]]
+#: What a canary had before it was a stream with a client, and what says the same now.
+_FORMER = {
+    "policies": "`options`, those of the client itself",
+    "threads": "the pool of the client, as `options.maxPoolSize` of mongodb.py",
+}
 
 
 class CanarySpec(Settings):
-    """The official Python client of the database, with the policies of an application."""
+    """A client that reads and writes beside the load: a stream of its own (docs/client.md)."""
 
     rate: Annotated[
         float, Field(gt=0, le=100, description="reads a second, and as many writes")
     ] = 10.0
-    threads: Annotated[
-        int, Field(ge=1, le=256, description="calls at a time; further ones wait for a thread")
-    ] = 32
-    policies: Policies = Field(
-        default_factory=dict,
-        description="the client's own options, as it calls them; else its defaults",
+    deadline_s: Annotated[
+        float, Field(ge=0.001, le=600, description="how long an application waits")
+    ] = 10.0
+    command: Annotated[
+        tuple[str, ...],
+        Field(description="the client and its arguments; by default the ready one of the database"),
+    ] = ()
+    options: dict[str, Any] = Field(
+        default_factory=dict, description="what the client alone understands"
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _is_of_today(cls, data: Any) -> Any:
+        for name, now in _FORMER.items():
+            if isinstance(data, dict) and name in data:
+                raise ValueError(f"found {name}, which a canary has no more; wanted {now}")
+        return data
+
+    @field_validator("command", mode="before")
+    @classmethod
+    def _words(cls, command: Any) -> Any:
+        if isinstance(command, str):
+            raise ValueError("wanted a list, as [python3, client.py]")
+        return command

@@ -162,7 +162,8 @@ class Database:
     extra of brownout that installs its client. `adapter` is a reference to a callable that takes a
     `Cluster` and returns a `brownout.databases.adapter.Adapter`.
 
-    `canary` refers to a `brownout.databases.canary.CanaryKind`, the client beside the load.
+    `canary` is the file of the ready client that does a canary's operations, in `infra/clients` or
+    by its absolute path; Python starts it.
 
     `options` is the model of `options.<driver>` of a workload, `most_bytes` the largest record.
     `reading` returns what reads with such options see.

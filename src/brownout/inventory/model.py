@@ -295,7 +295,7 @@ class Cluster(Settings):
     ] = None
     canary: Annotated[
         CanarySpec | None,
-        Field(description="the official client beside the load (docs/canary.md)"),
+        Field(description="another client beside every load (docs/client.md)"),
     ] = None
     observe: Annotated[
         ObserveSpec, Field(description="Prometheus, Grafana, exporters (docs/dashboards.md)")

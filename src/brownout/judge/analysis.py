@@ -13,9 +13,8 @@ from brownout.judge.torn import torn_files
 from brownout.judge.validity import Facts
 from brownout.judge.verdict import judge, not_judged
 from brownout.measure.assess import Findings, assess
-from brownout.measure.canary import canary_of
 from brownout.measure.data import ErrorRow, RunData, Stream
-from brownout.measure.document import write_impact
+from brownout.measure.document import FORMER_CANARY, write_impact
 from brownout.measure.driver import driver_of
 from brownout.measure.impact import Impact, Load
 from brownout.measure.measures import time_above_of
@@ -23,7 +22,6 @@ from brownout.measure.ranges import rounded
 from brownout.measure.resolution import resolutions
 from brownout.measure.settings import MeasureSettings
 from brownout.run.balance import read_balance
-from brownout.run.canary import CanaryRecord, read_canary
 from brownout.run.csvfile import ERRORS, GENERATOR, read_rows
 from brownout.run.directory import SCHEMA_VERSION, RunDirectory
 from brownout.run.events import Event, read_events
@@ -55,8 +53,9 @@ def analyze(path: Path | str) -> Impact:
     ledger = _ledger(directory, data, generator)
     findings = assess(data)
     facts = _facts(directory, data, generator, findings, ledger)
-    beside = read_canary(directory.canary, directory.canary_calls)
-    impact = _impact(record, data, findings, ledger, facts, beside, generator)
+    impact = _impact(record, data, findings, ledger, facts, generator)
+    if (directory.path / "canary.json").exists():
+        impact = replace(impact, remarks=(*impact.remarks, FORMER_CANARY))
     write_json(directory.ledger, {"schema_version": SCHEMA_VERSION, **ledger.as_dict()})
     write_impact(directory, impact)
     return impact
@@ -163,10 +162,9 @@ def _impact(
     findings: Findings,
     ledger: Ledger,
     facts: Facts,
-    beside: CanaryRecord | None,
     generator: Document,
 ) -> Impact:
-    """Put the impact together; what a canary saw is in it where there was one."""
+    """Put the impact together."""
     faults = rounded(findings.faults)
     limits, dropped = (
         [Limit(**each) for each in record.get(name) or []] for name in ("limits", "dropped_limits")
@@ -174,9 +172,6 @@ def _impact(
     verdict = rounded(judge(faults, limits, facts))
     cluster = dict(record.get("cluster") or {})
     deadlines = {stream.name: stream.deadline_s for stream in data.streams}
-    level = findings.baseline.level
-    spans = [(f.effective, f.end) for f in faults if f.effective is not None and f.end is not None]
-    seen = canary_of(beside, (level.start, level.end), spans) if beside else None
     return Impact(
         run_id=record.get("run_id"),
         started=_text(generator.get("t0_wall")),
@@ -199,7 +194,6 @@ def _impact(
         ledger=replace(ledger, examples=(), refused=()),
         load=rounded(_load(data, findings, facts)),
         driver=driver_of(generator),
-        canary=rounded(seen),
         settings=data.settings.as_dict(),
         versions=dict(record.get("versions") or {}),
     )

@@ -48,7 +48,7 @@ VARIABLES = {
     "BROWNOUT_SEED": "of keys, arrivals and random choices; 0 draws one",
     "BROWNOUT_CONFIRM": "the cluster's own name, wanted for environment: production",
     "BROWNOUT_BASELINE_S": "length of the baseline in seconds; 0 takes the measures' own",
-    "BROWNOUT_CANARY": "an application beside the load: true, false, or settings as rate=5",
+    "BROWNOUT_CANARY": "another client beside the load: true, false, or settings as rate=5",
     "BROWNOUT_MODE": "how the node is stopped: kill or clean",
 }
 

@@ -16,7 +16,6 @@ from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 from brownout.base.errors import RunDirectoryError
 from brownout.base.printable import printable
 from brownout.measure.assess import Findings
-from brownout.measure.canary import Canary
 from brownout.measure.dips import Dip
 from brownout.measure.impact import FAMILIES, Fault, Impact, ScopeImpact
 from brownout.measure.latency import Latency, Phase
@@ -27,6 +26,7 @@ from brownout.run.directory import SCHEMA_VERSION, RunDirectory
 from brownout.run.metadata import digest_of, read_as_written, read_json, write_json
 
 __all__ = [
+    "FORMER_CANARY",
     "document_of",
     "findings_document",
     "has_its_digest",
@@ -40,8 +40,11 @@ Document = Mapping[str, Any]
 Kind = TypeVar("Kind")
 
 _AGAIN = "make it again by `brownout analyze RUN`"
-#: What is in impact.json only where it was measured.
-_OF_CANARY = ("began_t", "ended_t", "total", "read", "write")
+#: Said of a run whose canary was a process of its own, with records of its own.
+FORMER_CANARY = (
+    "this run's canary was not yet a stream of the load: what it saw is not shown any more, and "
+    "each of its calls is in canary.csv"
+)
 
 
 def write_impact(directory: RunDirectory, impact: Impact) -> None:
@@ -98,11 +101,9 @@ def document_of(impact: Impact) -> dict[str, Any]:
         "ledger": _plain({k: v for k, v in ledger.items() if k not in ("examples", "refused")}),
         "load": asdict(impact.load),
         "driver": None if impact.driver is None else asdict(impact.driver),
-        "canary": None if impact.canary is None else _canary(impact.canary),
     }
-    for name in ("canary", "dropped_limits"):
-        if not document[name]:
-            del document[name]
+    if not document["dropped_limits"]:
+        del document["dropped_limits"]
     return {**document, "digest": digest_of(document)}
 
 
@@ -172,12 +173,6 @@ def _sham(sham: Sham) -> dict[str, Any]:
     return {**asdict(sham), "dips": dips, "false_alarm": sham.false_alarm}
 
 
-def _canary(canary: Canary) -> dict[str, Any]:
-    document = asdict(canary)
-    absent = () if canary.state == "measured" else _OF_CANARY
-    return {name: value for name, value in document.items() if name not in absent}
-
-
 def _plain(value: Any) -> Any:
     """Return data as JSON reads it back: a tuple is a list."""
     if isinstance(value, Mapping):
@@ -192,9 +187,12 @@ def impact_of(document: Document, where: Path | str = "impact.json") -> Impact:
     """
     try:
         faults = [_fault_of(f, f"faults[{n}]") for n, f in enumerate(_list(document, "faults"))]
-        return replace(_read(Impact, {**document, "faults": ()}, ""), faults=tuple(faults))
+        impact = replace(_read(Impact, {**document, "faults": ()}, ""), faults=tuple(faults))
     except _NotOne as error:
         raise RunDirectoryError(f"{where}: not an impact: {error}", _AGAIN) from None
+    if "canary" in document:
+        impact = replace(impact, remarks=(*impact.remarks, FORMER_CANARY))
+    return impact
 
 
 class _NotOne(Exception):

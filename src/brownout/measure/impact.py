@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from brownout.measure.baseline import BaselineFigures
-from brownout.measure.canary import Canary
 from brownout.measure.course import Course
 from brownout.measure.driver import Driver
 from brownout.measure.drops import Drops
@@ -284,7 +283,6 @@ class Impact:
     ledger: Ledger
     load: Load = field(default_factory=Load)
     driver: Driver | None = None
-    canary: Canary | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
     versions: Mapping[str, Any] = field(default_factory=dict)
 

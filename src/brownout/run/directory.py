@@ -51,8 +51,6 @@ class RunDirectory:
         self.lanes = path / "lanes.csv"
         self.balance = path / "balance.csv"
         self.primaries = path / "primaries.csv"
-        self.canary = path / "canary.json"
-        self.canary_calls = path / "canary.csv"
         self.latency = path / "latency.hlog"
         self.generator = path / "generator.json"
         self.generator_series = path / "generator.csv"

@@ -136,8 +136,7 @@ def _asks_us(experiment: Mapping[str, Any]) -> bool:
     probes = hypothesis.get("probes") if isinstance(hypothesis, Mapping) else ()
     asked = [probe for probe in probes or () if isinstance(probe, Mapping)]
     return any(
-        _module(probe) in ("brownout.probes.impact", "brownout.probes.canary")
-        or _function(probe) == "cluster_is_whole"
+        _module(probe) == "brownout.probes.impact" or _function(probe) == "cluster_is_whole"
         for probe in asked
     )
 

@@ -96,7 +96,7 @@ SETTINGS: Mapping[str, Setting] = {
         ),
         Setting("sham", False, "measure a control window without a fault before the fault", TRUTH),
         Setting("phase_s", 0, "seconds between the accepted baseline and the method", SECONDS),
-        Setting("canary", "", "an application beside the load: true, false, or as rate=5"),
+        Setting("canary", "", "another client beside the load: true, false, or as rate=5"),
         Setting("milestone_limit_s", 300, "seconds to wait for a milestone", ABOVE_ZERO),
         Setting("budget_objective", 0.9995, "the objective of the error budget", OBJECTIVE),
         Setting("budget_days", 30, "the window of the error budget in days", DAYS),
@@ -111,7 +111,7 @@ class Options:
     `baseline_s` of 0 takes the measures' own; a shorter baseline is quicker and noisier.
     `load` changes single settings of the workload (`streams.0.rate=400`). The limits are those of
     the experiment, of an OpenSLO file and of `--var`.
-    `canary` says which canary goes beside the load, as `load.canary` reads it.
+    `canary` says which canary is a stream of the load, as `load.canary` reads it.
     With `sham` a control window without a fault comes after the baseline; then the method waits
     `phase_s` seconds more. `while_degraded` lets a break begin before the cluster is redundant.
     The error budget is 1 less `budget_objective`, over `budget_days`.

@@ -11,11 +11,10 @@ from brownout.base.errors import BrownoutError, ClusterError, ConfigurationError
 from brownout.faults.fault import Action
 from brownout.infra import lab
 from brownout.inventory import inventory
-from brownout.inventory.canary import CanarySpec
 from brownout.inventory.model import Cluster
 from brownout.judge import slo
 from brownout.load import workload as workloads
-from brownout.load.canary import canary_of
+from brownout.load.canary import with_canary
 from brownout.load.shares import check_shares
 from brownout.load.where import generators_of
 from brownout.load.workload import Workload
@@ -72,7 +71,6 @@ class Plan:
     options: Options
     cluster: Cluster
     workload: Workload
-    canary: CanarySpec | None
     limits: tuple[slo.Limit, ...]
     dropped_limits: tuple[slo.Limit, ...]
     settings: MeasureSettings
@@ -125,7 +123,6 @@ def make_plan(
     workload = _collect(problems, lambda: _workload(options, cluster))
     scenario = str(extension.get("scenario"))
     limits = _collect(problems, lambda: _limits(scenario, cluster, workload, options))
-    canary = _collect(problems, lambda: _canary(options, cluster))
     deeds = deeds_of(experiment.get("method") or (), values)
     wipes = _wipes(deeds, extension)
     if problems or cluster is None or workload is None or limits is None:
@@ -142,7 +139,6 @@ def make_plan(
         options=options,
         cluster=cluster,
         workload=workload,
-        canary=canary,
         limits=tuple(limits[0]),
         dropped_limits=tuple(limits[1]),
         settings=_settings(cluster, options),
@@ -280,17 +276,14 @@ def _problems_of(fault: Action, arguments: Mapping[str, Any]) -> list[str]:
 
 
 def _workload(options: Options, cluster: Cluster | None) -> Workload:
-    """The workload that is named, or the default one of the cluster's environment."""
+    """The workload that is named, or the default one of the environment, with a canary's stream."""
     environment = cluster.environment if cluster else ""
     name = options.workload or DEFAULT_WORKLOADS.get(environment, DEFAULT_WORKLOAD)
     workload = workloads.load(name, options.load)
+    if cluster is not None:
+        workload = with_canary(workload, options.canary, cluster)
     check_shares(workload, generators_of(cluster))
     return workload
-
-
-def _canary(options: Options, cluster: Cluster | None) -> CanarySpec | None:
-    """The canary beside the load, if there is to be one."""
-    return canary_of(options.canary, cluster) if cluster is not None else None
 
 
 def _limits(

@@ -78,11 +78,10 @@ def _head(plan: Plan, cluster: Cluster) -> str:
         f"load         {plan.workload.summary()}, writes to `{plan.workload.namespace}` only",
         f"seed         {plan.options.seed}",
     ]
-    if plan.canary is not None:
-        lines.append(
-            f"canary       {plan.canary.rate:g} reads and as many writes a second by the official "
-            f"client, to records of its own in `{plan.workload.namespace}`"
-        )
+    for stream in plan.workload.streams:
+        if stream.client is not None:
+            program = " ".join(stream.client.command)
+            lines.append(f"client       {stream.rate:g}/s of `{stream.name}` by `{program}`")
     settings = plan.settings
     if settings.baseline_s < settings.baseline_min_s:
         lines.append(

@@ -7,7 +7,6 @@ from dataclasses import asdict
 from brownout.base.errors import BrownoutError, ConfigurationError
 from brownout.databases.adapter import Adapter
 from brownout.inventory.model import Cluster
-from brownout.load.canary import CanaryBeside
 from brownout.load.group import AnyGenerator, driven_from
 from brownout.load.left import left_by
 from brownout.load.where import places_for
@@ -31,7 +30,6 @@ class RunningLoad:
     def __init__(self, plan: Plan, status: Status) -> None:
         self._plan, self._status = plan, status
         self._generator: AnyGenerator | None = None
-        self._canary: CanaryBeside | None = None
         self._wrote = self._ended = False
 
     @property
@@ -47,9 +45,7 @@ class RunningLoad:
         return self._generator
 
     def start(self, cluster: Cluster, adapter: Adapter, directory: RunDirectory) -> None:
-        """Start the generator where the cluster's inventory wants it, load the data, and go.
-
-        A canary begins with it."""
+        """Start the generator where the cluster's inventory wants it, load the data, and go."""
         places = places_for(cluster, directory.path)
         self._generator = driven_from(places, directory.path, self._status.feed)
         spec = self._plan.workload.to_spec(
@@ -63,14 +59,6 @@ class RunningLoad:
         self._generator.load(self._loading)
         self._wrote = True
         self._generator.start()
-        if self._plan.canary is not None:
-            self._canary = CanaryBeside(self._plan.canary, directory)
-            self._canary.start(spec, self._generator.now() or 0.0)
-
-    def await_canary(self) -> None:
-        """Wait a little for a canary that has not begun, so that it sees the whole fault."""
-        if self._canary is not None:
-            self._canary.await_begun()
 
     def end(
         self,
@@ -89,9 +77,6 @@ class RunningLoad:
             return
         self._ended = True
         try:
-            if self._canary is not None:
-                self._status.phase = "stopping the canary"
-                self._canary.end()
             self._status.phase = "stopping the load"
             log.point("phase", "load_stopped")
             self.generator.stop()

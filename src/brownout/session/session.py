@@ -32,7 +32,6 @@ from brownout.judge.measures import answer, limits_answer
 from brownout.judge.slo import place_problems
 from brownout.load.cluster_claim import ClusterClaim, Holder
 from brownout.measure.baseline import Baseline
-from brownout.measure.canary import canary_answer
 from brownout.measure.impact import Impact
 from brownout.observe.observation import Observation
 from brownout.observe.source import source_for
@@ -141,7 +140,6 @@ class Session:
         self._log().point("phase", "baseline_accepted", evidence=evidence)
         self.status.phase = "baseline accepted"
         logger.info(detectable_words(level.detectable))
-        self._load.await_canary()
         self._leave_alone()
 
     def _leave_alone(self) -> None:
@@ -521,13 +519,6 @@ class Session:
             for each in limits["limits"]:
                 logger.info(answer_words(each))
         return limits
-
-    def canary(self, figure: str, scope: str) -> dict[str, Any]:
-        """Answer a probe: what the canary beside the load saw, or that there is nothing yet."""
-        self._end_measuring()
-        canary = self._impact.canary if self._impact is not None else None
-        judged = self._impact is not None
-        return canary_answer(canary, judged, self._finished, figure, scope)
 
     def _end_measuring(self) -> None:
         """After the method no probe is answered before the measuring has ended."""

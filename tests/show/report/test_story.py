@@ -265,6 +265,28 @@ def test_how_long_the_application_waited_longer_than_the_database() -> None:
     assert "The application `checkout` had no total outage." in story.felt(untouched)
 
 
+NEVER_DRIVER = "The built-in driver was not served again before the run ended"
+
+
+@pytest.mark.parametrize(
+    ("application", "driver", "words"),
+    [
+        ([3.0, 3.1], [2.4, 2.5], "The built-in driver was served again after 2.5 s: it and"),
+        ([9.0, 9.1], [2.4, 2.5], "The built-in driver was served again after 2.5 s: both asked"),
+        ([0.0, 0.0], [2.4, 2.5], "The built-in driver was served again after 2.5 s: both asked"),
+        ([9.0, 9.1], [0.0, 0.0], "The built-in driver had no total outage: both asked"),
+        ([9.0, 9.1], [30.0, None], f"{NEVER_DRIVER}: both asked"),
+        ([30.0, None], [30.0, None], f"{NEVER_DRIVER}: it and"),
+        ([30.0, None], [2.4, 2.5], "The built-in driver was served again after 2.5 s: both asked"),
+    ],
+)
+def test_two_independent_clients_agree_or_the_difference_is_a_clients(
+    application: list[float | None], driver: list[float | None], words: str
+) -> None:
+    said = story.felt(judged(application, driver, how="client"))
+    assert [line for line in said if line.startswith(words)], said
+
+
 def test_streams_of_the_driver_and_runs_of_old_have_no_application() -> None:
     assert not any("application" in line for line in story.felt(judged(None, [2.9, 3.0])))
     assert not any("application" in line for line in story.felt(made({"faults": [{}]})))

@@ -8,7 +8,7 @@ has no clients. `options` is what a workload may say, `lab` makes clusters of pr
 
 `resize` is what can be done while it serves: `join` and `leave` with what nodes know of each
 other (`mesh`), `factor` and `speed`, what speaks against it (`objections`), what each node holds
-and on which rack (`racks`). `canary` is the official client, as an application has it.
+and on which rack (`racks`).
 """
 
 from collections.abc import Mapping
@@ -45,7 +45,7 @@ AEROSPIKE = Database(
     driver="aerospike",
     extra="aerospike",
     adapter="brownout.databases.aerospike.adapter:AerospikeAdapter",
-    canary="brownout.databases.aerospike.canary:AerospikeCanary",
+    canary="aerospike_client.py",
     options=AerospikeOptions,
     reading=reading,
     most_bytes=8 * 2**20,  # `max-record-size` as a server comes

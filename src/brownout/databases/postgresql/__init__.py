@@ -5,8 +5,8 @@ REST API), `view` (what one member says of itself), `candidate` (one PostgreSQL,
 whether it accepts writes), `milestones` and `choice` (judging those, pure), `settings` and
 `storage` (a member's own configuration, and where it keeps its data). `adapters` chooses between
 it and `instances`, the adapter of CloudNativePG: `instance` (one of its pods), `sql` (what a server
-says of itself) and `cloudnative` (its resource, pure). `canary` is psycopg, as an application has
-it, `options` is what a workload may say, `lab` makes clusters of processes here.
+says of itself) and `cloudnative` (its resource, pure). `options` is what a workload may say, `lab`
+makes clusters of processes here.
 """
 
 import shlex
@@ -51,7 +51,7 @@ POSTGRESQL = Database(
     driver="postgresql",
     adapter="brownout.databases.postgresql.adapters:postgresql_adapter",
     extra="postgresql",
-    canary="brownout.databases.postgresql.canary:PostgresqlCanary",
+    canary="postgresql.py",
     options=PostgresqlOptions,
     reading=reading,
     check_target=later("brownout.databases.postgresql.choice:TARGETS.check"),

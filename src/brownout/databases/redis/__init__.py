@@ -3,8 +3,8 @@
 `adapter` joins the parts: `link` (one node, by redis-py), `view` (what one node says of
 itself), `milestones` and `choice` (judging those, pure), `settings` and `storage` (a node's own
 configuration, and where it keeps its data), `rejoin` (what a node without data would do to
-others, and introducing it to them). `canary` is redis-py, as an application has it, `options` is
-what a workload may say, `lab` makes clusters of processes here.
+others, and introducing it to them). `options` is what a workload may say, `lab` makes clusters of
+processes here.
 """
 
 from brownout.databases.redis.grants import GRANTS
@@ -25,7 +25,7 @@ REDIS = Database(
     driver="redis",
     adapter="brownout.databases.redis.adapter:RedisAdapter",
     extra="redis",
-    canary="brownout.databases.redis.canary:RedisCanary",
+    canary="redis_cluster.py",
     options=RedisOptions,
     reading=reading,
     most_bytes=512 * 2**20 - 4096,  # `proto-max-bulk-len` as a server comes, less what is around it

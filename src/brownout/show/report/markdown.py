@@ -8,7 +8,7 @@ from brownout.measure.document import read_impact
 from brownout.measure.impact import Impact, Judged
 from brownout.measure.measures import label
 from brownout.run.directory import RunDirectory
-from brownout.show.report import canary, story
+from brownout.show.report import story
 from brownout.show.report.faults import named
 from brownout.show.report.grid import Grid, columns, escaped
 from brownout.show.report.results import met
@@ -41,7 +41,6 @@ def render(impact: Impact, run_id: str) -> str:
         *_by_fault(impact),
         "",
         *(f"- {escaped(line)}" for line in story.felt(impact)),
-        *_beside(impact),
         *_happened(impact),
         "",
         "**Why**",
@@ -59,12 +58,6 @@ def _happened(impact: Impact) -> list[str]:
     if not moments:
         return []
     return ["", "**What happened**", "", *(f"- {escaped(moment.line)}" for moment in moments)]
-
-
-def _beside(impact: Impact) -> list[str]:
-    """What the canary saw, where the run had one."""
-    seen = impact.canary
-    return [f"- {escaped(canary.summary(seen))}"] if seen is not None else []
 
 
 def _table(impact: Impact, stand_in: str) -> list[str]:

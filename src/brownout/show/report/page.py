@@ -6,7 +6,7 @@ from typing import Any
 
 from brownout.base.words import duration
 from brownout.measure.document import document_of
-from brownout.show.report import canary, plan, results, story, trust
+from brownout.show.report import plan, results, story, trust
 from brownout.show.report.clocks import clocks
 from brownout.show.report.data_table import data_table
 from brownout.show.report.draw import draw
@@ -28,7 +28,6 @@ CONTENTS = (
     ("limits", "Limits and measures"),
     ("events", "What happened"),
     ("ledger", "Acknowledged writes"),
-    ("canary", "What an application saw"),
     ("trust", "Validity"),
     ("setup", "How this run was made"),
 )
@@ -46,7 +45,7 @@ def context(material: Material) -> dict[str, Any]:
             "total": [key for key in charts if key.startswith("spectrum-total")],
             "parts": [key for key in charts if key.startswith(("spectrum-read", "spectrum-write"))],
         },
-        "contents": [each for each in CONTENTS if each[0] != "canary" or material.impact.canary],
+        "contents": CONTENTS,
         "missing": material.missing,
         "absent": list(material.missing.values()),
         "stand_in": material.stand_in,
@@ -80,7 +79,7 @@ def _first_screen(material: Material) -> dict[str, Any]:
 
 def _results(material: Material) -> dict[str, Any]:
     """What was found, and whether it can be believed."""
-    faults, seen = named(material.impact.faults), material.impact.canary
+    faults = named(material.impact.faults)
     all_clocks = [clocks(fault, material.impact.slos, name) for name, fault in faults]
     return {
         "views": _views(material, faults),
@@ -91,8 +90,6 @@ def _results(material: Material) -> dict[str, Any]:
         "events": results.events(material),
         "errors": results.errors(material),
         "ledger": results.ledger(material),
-        "canary": canary.grids(seen) if seen else [],
-        "canary_words": canary.summary(seen) if seen else "",
         "validity": trust.validity(material),
         "baseline": trust.baseline(material),
         "noise": trust.noise(material),

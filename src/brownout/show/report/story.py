@@ -9,18 +9,20 @@ from typing import Any
 
 from brownout.faults import registry
 from brownout.measure.failover import Succession
-from brownout.measure.impact import UNKNOWN, Fault, Impact
+from brownout.measure.impact import NEVER, UNKNOWN, Fault, Impact
 from brownout.measure.measures import find, label
 from brownout.run.ledger import Ledger
 from brownout.run.table import BUCKETS_PER_S
 from brownout.show.report.values import worded
 from brownout.show.report.words import between, early_words, number, quantity
 
-__all__ = ["VERDICTS", "event_words", "felt", "headline", "unserved_op", "why"]
+__all__ = ["VERDICTS", "applications", "event_words", "felt", "headline", "unserved_op", "why"]
 
 P99 = "latency.during.p99_us"
 #: When a scope was served again, in seconds since the fault's effect.
 _SERVED = "client_recovered_time"
+#: Two clients that were served again within so many seconds of one another agree.
+_AGREE_S = 1.0
 
 #: What no fault is called: milestones, what belongs to a fault, and what old runs say.
 _OTHERS = {
@@ -57,7 +59,7 @@ def felt(impact: Impact) -> list[str]:
         effects = (_drop(fault), _dark(fault), _lost(fault), _budget(fault, impact.settings),
                 _waits(fault), _apart(fault), _failover(fault, impact))  # fmt: skip
         sentences += [line for line in effects if line]
-        sentences += [line for name in _applications(impact) if (line := _served(fault, name))]
+    sentences += applications(impact)
     if impact is UNKNOWN:
         return ["Not known: the run could not be measured."]
     return [*sentences, _writes(impact.ledger), *_checked(impact.ledger)]
@@ -231,6 +233,18 @@ def _failover(fault: Fault, impact: Impact) -> str:
     return " ".join(sentences)
 
 
+def applications(impact: Impact) -> list[str]:
+    """Return what the clients and endpoints beside the built-in driver met, fault by fault."""
+    own = _applications(impact)
+    return [
+        line
+        for fault in impact.faults
+        for name in own
+        for line in (_served(fault, name), _beside_the_driver(fault, name, own))
+        if line
+    ]
+
+
 def _applications(impact: Impact) -> list[str]:
     """Return the streams that a client or an endpoint of the application does."""
     streams = impact.workload.get("streams") or ()
@@ -263,6 +277,25 @@ def _served(fault: Fault, name: str) -> str:
         return f"{sentence}."
     later = quantity(_SERVED, served - promoted)
     return f"{sentence}, {later} after the database had a new primary."
+
+
+def _beside_the_driver(fault: Fault, name: str, own: Sequence[str]) -> str:
+    """Hold what an application met against what the built-in driver did, in the same seconds."""
+    scopes = set(fault.scopes) - {"total", "read", "write", *own}
+    application = fault.value(_SERVED, name)
+    drivers = [each for scope in scopes if (each := fault.value(_SERVED, scope)) is not None]
+    if application is None or not drivers:
+        return ""
+    last = max(drivers)
+    if last == NEVER:
+        sentence = "The built-in driver was not served again before the run ended"
+    elif last:
+        sentence = f"The built-in driver was served again after {quantity(_SERVED, last)}"
+    else:
+        sentence = "The built-in driver had no total outage"
+    if application == last or abs(application - last) <= _AGREE_S:
+        return f"{sentence}: it and `{name}` agree."
+    return f"{sentence}: both asked the same database, so what lies between is a client's."
 
 
 def _promoted(fault: Fault) -> float | None:

@@ -10,7 +10,7 @@ from brownout.run.copies import Copies
 from brownout.run.histories import Histories
 from brownout.run.ledger import Ledger
 from brownout.run.reads import Reads
-from brownout.show.report import canary
+from brownout.show.report import story
 from brownout.show.report.faults import named, worst_part
 from brownout.show.report.noise import detectable_words, sham_words, stable_words
 from brownout.show.report.words import NOT_SEEN, between, early_words, number, pace, quantity
@@ -26,9 +26,7 @@ def render(impact: Impact, path: str) -> str:
     lines = [_title(impact), *_circumstances(impact), ""]
     for place, (name, fault) in enumerate(named(impact.faults)):
         lines += [name, *aligned([HEADS, *rows(impact, fault, place)]), ""]
-    if impact.canary is not None:
-        lines += [*canary.lines(impact.canary), ""]
-    lines += [*impact.remarks, *impact.reasons]
+    lines += [*story.applications(impact), *impact.remarks, *impact.reasons]
     lines.append(f"{impact.verdict.upper()}   {path}")
     return "\n".join(lines)
 

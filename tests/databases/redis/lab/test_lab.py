@@ -1,5 +1,6 @@
 """Labs of Redis Cluster: real nodes that lose a master, and their data."""
 
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -10,15 +11,16 @@ from tests.waiting import await_true, await_whole
 from brownout.base.errors import ClusterError
 from brownout.databases.access import Access
 from brownout.databases.adapter import FailureDetection, adapter_for
-from brownout.databases.canary import Target
 from brownout.databases.redis import rejoin
 from brownout.databases.redis.adapter import RedisAdapter
-from brownout.databases.redis.canary import RedisCanary
 from brownout.databases.redis.link import Link
 from brownout.databases.start import start
 from brownout.infra import lab
 from brownout.inventory.model import Cluster, Node
+from brownout.load.client_check import Conversation, check
 from brownout.machine.host import host_for
+
+CLIENTS = Path(lab.__file__).parent.parent / "clients"
 
 
 def ask(node: Node, *words: str) -> object:
@@ -129,10 +131,9 @@ def test_a_secured_lab_serves_who_has_a_certificate_and_a_password_and_nobody_el
             spec = adapter.load_spec()["connection"]
             assert spec["tls"]["enabled"]
             assert spec["password"]
-        with closing(RedisCanary(Target(spec, {}, "brownout-canary-test", {}))) as canary:
-            canary.write(1, 1)
-            canary.read(1)
-            canary.clean()
+        command = [sys.executable, str(CLIENTS / "redis_cluster.py")]
+        with Conversation(command, spec, {}) as client:
+            assert [rule for rule in check(client) if rule.problem] == []
         written = (tmp_path / "lab-redis-secure").rglob("*.yaml")
         assert not any(spec["password"] in file.read_text() for file in written)
         with closing(Link(cluster.nodes[0], Access(), 2.0)) as link, pytest.raises(ClusterError):
