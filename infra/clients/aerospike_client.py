@@ -27,9 +27,9 @@ def write(client, key, r, policy):
     elif "first" in expect:
         policy["exists"] = aerospike.POLICY_EXISTS_UPDATE
         sequence = exp.IntBin("sequence")
-        known = exp.And(exp.GE(sequence, expect["first"]), exp.LE(sequence, expect["last"]))
+        in_range = exp.And(exp.GE(sequence, expect["first"]), exp.LE(sequence, expect["last"]))
         same = exp.Eq(exp.StrBin("writer"), r["writer"])
-        policy["expressions"] = exp.And(same, known).compile()
+        policy["expressions"] = exp.And(same, in_range).compile()
     client.put(key, {name: r[name] for name in ("writer", "sequence", "value")}, policy=policy)
     return {"end": "ok"}
 
@@ -77,9 +77,9 @@ def config(at, options):
         host, _, port = address.rpartition(":")
         hosts.append((host.strip("[]"), int(port), *([host] if tls.get("enabled") else [])))
     words = {"cafile": "ca_file", "certfile": "cert_file", "keyfile": "key_file"}
-    found = {ours: tls[theirs] for ours, theirs in words.items() if tls.get(theirs)}
+    own_files = {ours: tls[theirs] for ours, theirs in words.items() if tls.get(theirs)}
     login = {"user": at["username"], "password": at["password"]} if at.get("username") else {}
-    encrypted = {"tls": {"enable": True, **found}} if tls.get("enabled") else {}
+    encrypted = {"tls": {"enable": True, **own_files}} if tls.get("enabled") else {}
     return {**own, "policies": policies, "hosts": hosts, **login, **encrypted}
 
 

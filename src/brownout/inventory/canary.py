@@ -11,7 +11,7 @@ __all__ = ["CanarySpec"]
 #: What a canary had before it was a stream with a client, and what says the same now.
 _FORMER = {
     "policies": "`options`, those of the client itself",
-    "threads": "the pool of the client, as `options.maxPoolSize` of mongodb.py",
+    "threads": "`options` of the client's own pool, as `options.max_size`",
 }
 
 
