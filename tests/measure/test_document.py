@@ -159,7 +159,7 @@ def test_a_run_with_a_canary_of_old_is_read_and_says_where_its_calls_are(
     assert impact_of(old).remarks == (*impact_of(document).remarks, FORMER_CANARY)
     again = RunDirectory(build_run(tmp_path, RunScript()))
     (again.path / "canary.json").write_text("{}")
-    assert analyze(again).remarks[-1] == FORMER_CANARY
+    assert analyze(again.path).remarks[-1] == FORMER_CANARY
     assert read_impact(again).remarks.count(FORMER_CANARY) == 1
 
 
