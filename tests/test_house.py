@@ -33,6 +33,7 @@ ALLOWED = {
     "actions/mongodb.py": "what only it can do",
     "actions/aerospike.py": "what only it can do",
     "actions/etcd.py": "what only it can do",
+    "actions/postgresql.py": "what only it needs",
     "actions/redis.py": "what only it can do",
     "probes/mongodb.py": "what only it is asked",
     "probes/aerospike.py": "what only it is asked",
@@ -69,6 +70,7 @@ LINES = {
     },
     "src/brownout/faults/partition.py": {"lab-mongodb-partition"},
     # Which module of actions shows a fault that only one database has.
+    "src/brownout/faults/promote.py": {'module = "postgresql"'},
     "src/brownout/faults/quiesce.py": {'module = "aerospike"'},
     "src/brownout/faults/stepdown.py": {'module, of_role = "mongodb"'},
 }

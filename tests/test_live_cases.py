@@ -29,6 +29,10 @@ ON_POSTGRESQL = (
     "experiments/test_on_postgresql.py::"
     "test_a_killed_primary_costs_its_lease_and_another_one_is_promoted"
 )
+ON_STREAMING = (
+    "experiments/test_on_postgresql_streaming.py::"
+    "test_nobody_takes_over_from_a_killed_primary_before_a_standby_is_promoted"
+)
 ON_ATLAS = (
     "experiments/test_on_atlas.py::"
     "test_it_is_measured_from_its_effect_loses_nothing_and_every_probe_knows_of_it"
@@ -92,6 +96,7 @@ FAULTS = {
     "pause_cluster": ON_LAB_ATLAS + "test_a_paused_cluster_is_resumed_by_the_rollback",
     "pause_node": "session/test_abort.py::"
     "test_availability_under_its_bound_ends_a_hang_that_nobody_else_would_end",
+    "promote_standby": ON_STREAMING,
     "quiesce_node": QUIESCED,
     "reboot_node": "faults/test_quiesce.py::"
     "test_a_node_that_was_quiesced_and_stopped_is_started_first_and_then_given_its_work_back",
@@ -153,6 +158,7 @@ LABS = {
     "lab-redis-secure": "databases/redis/lab/test_lab.py::"
     "test_a_secured_lab_serves_who_has_a_certificate_and_a_password_and_nobody_else",
     "lab-postgresql": ON_POSTGRESQL,
+    "lab-postgresql-streaming": ON_STREAMING,
     "lab-postgresql-secure": "databases/postgresql/lab/test_lab.py::"
     "test_a_secured_lab_serves_who_has_its_password_and_nobody_else",
     "lab-postgresql-sync": "databases/postgresql/lab/test_lab.py::"

@@ -228,6 +228,7 @@ NOUNS = {
     "loading": "the load phase of a driver",
     "ending": "the end of a load",
     "closed": "a closed loop, the field's term",
+    "streaming": "replication by a stream of the log, the field's term",
     "filled": "how far a fill is",
     "scripted": "the scripted server",
 }

@@ -28,6 +28,7 @@ __all__ = [
     "Milestone",
     "MilestoneState",
     "Privileged",
+    "Promoting",
     "Quiescing",
     "Returning",
     "SteppingDown",
@@ -221,6 +222,19 @@ class SteppingDown(Protocol):
 
         The evidence says `caught_up_s`, for how long it let another one catch up.
         """
+        ...
+
+
+@runtime_checkable
+class Promoting(Protocol):
+    """What an adapter has besides, if nothing elects another primary, and people promote one."""
+
+    def heir(self) -> Node:
+        """Return the node that is to be promoted; `ClusterError` while a primary serves."""
+        ...
+
+    def promote(self, node: Node) -> Proof:
+        """Make it the primary; proven when it accepts writes by its own account."""
         ...
 
 

@@ -174,6 +174,8 @@ class Database:
     `open_request` is what a node answers without a login; empty where there is nothing.
     `census` asks the only node of a `Cluster` which nodes its cluster has, and returns them as a
     `brownout.inventory.importers.Imported`; None where nodes cannot tell.
+    `streams` says that its standbys may have no supervisor, so that `streaming` of an inventory
+    says what moves the primary.
     `grants` are the privileges that its login needs, act by act.
     `variables` explains those variables of experiments that only this database has.
     """
@@ -196,6 +198,7 @@ class Database:
     operators: tuple[Operator, ...] = ()
     variables: Mapping[str, str] = field(default_factory=dict)
     grants: tuple[Grant, ...] = ()
+    streams: bool = False
     open_request: bytes = b""
 
     def referred(self, reference: str) -> Any:

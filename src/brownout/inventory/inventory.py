@@ -107,10 +107,12 @@ def _find(name_or_path: str | Path) -> Path:
 
 
 def _database_problems(raw: Mapping[str, Any]) -> Iterator[str]:
-    database = raw.get("database")
+    name = raw.get("database")
     databases_here = plugins.known(plugins.DATABASES)
-    if isinstance(database, str) and database not in databases_here:
-        yield f"database: found {database!r}, wanted one of {', '.join(databases_here)}"
+    if isinstance(name, str) and name not in databases_here:
+        yield f"database: found {name!r}, wanted one of {', '.join(databases_here)}"
+    elif raw.get("streaming") is not None and isinstance(name, str) and not database(name).streams:
+        yield f"streaming: found it for {name}, whose members know by themselves who leads"
 
 
 def _with_hosts(

@@ -34,6 +34,7 @@ from brownout.inventory.connection import Connection, LoadLogin
 from brownout.inventory.hours import parse_window
 from brownout.inventory.observation import ObserveSpec
 from brownout.inventory.price import Price
+from brownout.inventory.streaming import StreamingSpec
 
 __all__ = [
     "DEFAULT_UNDO_AFTER_S",
@@ -108,6 +109,10 @@ class ProcessSpec(HostSpec):
         AbsolutePath | None, Field(description="gets what a process started by us prints")
     ] = None
     server_directory: ServerDirectory = None
+    stop_signal: Annotated[
+        Literal["SIGTERM", "SIGINT", "SIGQUIT"],
+        Field(description="asks it for a clean stop"),
+    ] = "SIGTERM"
     stop_timeout_s: Annotated[
         float, Field(gt=0, le=3600, description="for a clean stop to end by itself")
     ] = 60.0
@@ -288,6 +293,13 @@ class Cluster(Settings):
     connection: Connection = Connection()
     atlas: Annotated[
         AtlasSpec | None, Field(description="how Atlas is asked, where it runs the cluster")
+    ] = None
+    streaming: Annotated[
+        StreamingSpec | None,
+        Field(
+            description="of a database whose standbys stream and which nothing supervises: what "
+            "moves its primary; `{}` where nothing does"
+        ),
     ] = None
     load: Annotated[
         SerializeAsAny[Settings] | None,

@@ -84,7 +84,7 @@ class ProcessHost(ShellHost):
         whole = f"{process} and all that work in {others}" if others else process
         restarts = self.restarts() if act == "kill" else ""
         return {
-            "stop": f"SIGTERM to {process}",
+            "stop": f"{self._spec.stop_signal} to {process}",
             "kill": f"SIGKILL to {whole}{restarts}",
             "pause": f"SIGSTOP to {whole}",
             "resume": f"SIGCONT to {whole}",
@@ -108,7 +108,7 @@ class ProcessHost(ShellHost):
         A script on this machine would fork every few milliseconds beside the load that is measured,
         for as long as a clean stop takes, and would know the instant of the end less well.
         """
-        number = signal.SIGKILL if mode == "kill" else signal.SIGTERM
+        number = signal.SIGKILL if mode == "kill" else signal.Signals[self._spec.stop_signal]
         timeout_s = _KILL_TIMEOUT_S if mode == "kill" else self._spec.stop_timeout_s
         sent = time.monotonic()
         with Handle(Identity(process.pid, process.started, process.command)) as handle:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from tests.impacts import made
 from tests.show.report.conftest import Reported
+from tests.wording import mentions
 
 from brownout.measure.document import impact_of
 from brownout.measure.impact import UNKNOWN, Impact
@@ -86,6 +87,7 @@ def test_a_fault_that_ended_before_its_undo_has_its_true_length(impact: dict[str
 
 def _ill(impact: dict[str, Any], after: str | None, last_no: float, first_yes: Any) -> None:
     """The primary n1 was ill for 4 s, and nodes wait 2 s for a sign of life."""
+    impact["faults"][0]["events"][0]["name"] = "pause_node"
     impact["cluster"]["failure_detection"] = {"setting": "electionTimeoutMillis", "seconds": 2.0}
     impact["faults"][0]["successions"] = [
         {"shard": "", "before": "n1", "after": after, "last_no": last_no, "first_yes": first_yes}
@@ -100,6 +102,24 @@ def test_a_primary_that_was_ill_and_stayed_primary_is_a_headline(impact: dict[st
     )
     assert story.headline(impact_of(impact)).endswith(f"; the database {stayed}.")
     assert f"The database {stayed}." in story.felt(impact_of(impact))
+
+
+def test_a_primary_that_was_down_and_came_back_as_primary_is_a_headline(
+    impact: dict[str, Any],
+) -> None:
+    _ill(impact, "n1", 0.0, 0.0)
+    impact["faults"][0]["events"][0]["name"] = "kill_node"
+    impact["cluster"]["failure_detection"] = None
+    assert mentions(story.headline(impact_of(impact)), "fail over", "no other node", "n1", "4 s")
+
+
+def test_one_that_people_promoted_is_no_failover(impact: dict[str, Any]) -> None:
+    _ill(impact, "n2", 4.1, 4.2)
+    fault = impact["faults"][0]
+    events = fault["events"]
+    by_hand = {"name": "promote_standby", "node": "n2", "effective": fault["effective"] + 4.2}
+    events.insert(1, events[-1] | by_hand)
+    assert mentions(story.headline(impact_of(impact)), "fail over", "n2", "by hand", "4.2 s")
 
 
 def test_one_elected_only_after_the_fault_is_no_failover(impact: dict[str, Any]) -> None:

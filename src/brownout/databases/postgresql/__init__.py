@@ -1,12 +1,12 @@
-"""PostgreSQL: a primary and its replicas, under Patroni, or CloudNativePG's operator.
+"""PostgreSQL: a primary and its replicas, under Patroni, CloudNativePG's operator, or nothing.
 
 `adapter` joins the parts: `access` (how a member is reached), `link` (one member's Patroni, by its
 REST API), `view` (what one member says of itself), `candidate` (one PostgreSQL, asked by itself
 whether it accepts writes), `milestones` and `choice` (judging those, pure), `settings` and
 `storage` (a member's own configuration, and where it keeps its data). `adapters` chooses between
-it and `instances`, the adapter of CloudNativePG: `instance` (one of its pods), `sql` (what a server
-says of itself) and `cloudnative` (its resource, pure). `options` is what a workload may say, `lab`
-makes clusters of processes here.
+it, `streaming`, that of members which nothing supervises, and `instances`, that of CloudNativePG:
+`instance` (one of its pods), `sql` (what a server says of itself) and `cloudnative` (its resource,
+pure). `options` is what a workload may say, `lab` makes clusters of processes here.
 """
 
 import shlex
@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 from brownout.databases.postgresql import cloudnative
 from brownout.databases.postgresql.grants import GRANTS
-from brownout.databases.postgresql.lab.settings import PostgresqlLab
+from brownout.databases.postgresql.lab.settings import PostgresqlLab, StreamingLab
 from brownout.databases.postgresql.options import PostgresqlOptions, reading
 from brownout.inventory.database import Database, Image, LabKind, Operator, Server, if_secure, later
 
@@ -67,9 +67,13 @@ POSTGRESQL = Database(
             fetch=_fetch,
             start=later("brownout.databases.postgresql.lab.store:start"),
             stop=later("brownout.databases.postgresql.lab.store:stop"),
-        )
+        ),
+        "postgresql-streaming": LabKind(
+            settings=StreamingLab, engine="brownout.databases.postgresql.lab.streaming"
+        ),
     },
     grants=GRANTS,
+    streams=True,
     lab_server=later("brownout.databases.postgresql.lab.server:find_postgres"),
     census=later("brownout.databases.postgresql.census:census"),
     server=Server(
@@ -154,6 +158,7 @@ POSTGRESQL = Database(
         ),
     ),
     variables={
+        "reaction_s": "seconds that people need before they promote a standby",
         "promoted_limit_s": "seconds to wait at most until another node is primary",
         "resume_after_s": "seconds that the old primary hangs once another node is primary",
     },

@@ -14,7 +14,7 @@ from brownout.databases import apart
 from brownout.databases.access import load_spec
 from brownout.databases.adapter import FailureDetection, Milestone, MilestoneState, Support
 from brownout.databases.node_answers import Handover
-from brownout.databases.places import Places
+from brownout.databases.places import Places, Unnamed
 from brownout.databases.postgresql import choice, milestones, storage
 from brownout.databases.postgresql.access import access
 from brownout.databases.postgresql.candidate import PostgresqlCandidate
@@ -73,7 +73,7 @@ class PostgresqlMembers(Handover[L, View]):
         return milestones.signature_of([self._told.get(view.node, view) for view in views])
 
     def step_down(self, node: Node, catch_up_s: int) -> Proof:
-        """Have the primary hand over (Patroni's switchover) to the replica that is furthest.
+        """Have the primary hand over to the replica that is furthest: a planned switchover.
 
         PostgreSQL's orderly shutdown sends all its WAL to the replicas that stream before it ends,
         so that one has caught up; `catch_up_s` does not change that. The proof is the old primary's
@@ -145,9 +145,18 @@ class PostgresqlMembers(Handover[L, View]):
     def _switch(self, node: Node, primary: View, target: View) -> None:
         """Have `target` take over from the primary, and return when it has."""
 
-    @abstractmethod
     def _configured(self, node: Node, host: Host) -> Path:
-        """Return the data directory by the node's own configuration; `Unnamed` if unknown."""
+        """Return the data directory, by the inventory unless an adapter knows a configuration.
+
+        Raises `Unnamed` where it is not known.
+        """
+        directory = getattr(node.host, "server_directory", None)
+        if directory is None:
+            raise Unnamed(
+                f"node `{node.name}`: its data directory is not known",
+                "give it the node's `host.server_directory`, PostgreSQL's PGDATA",
+            )
+        return Path(directory)
 
     def _grants(self, question: str) -> bool:
         """Return what the primary's PostgreSQL answers; a login that it refuses raises."""
@@ -215,7 +224,7 @@ class PostgresqlMembers(Handover[L, View]):
             if started_with is None and host.running().running:
                 raise Refused(
                     f"node `{node.name}`: where its data lie is not certain: its server does not "
-                    f"answer `SHOW data_directory` ({error.message}), and how Patroni was started "
+                    f"answer `SHOW data_directory` ({error.message}), and how it was started "
                     "cannot be seen",
                     "give the role `pg_read_all_settings`",
                 ) from error

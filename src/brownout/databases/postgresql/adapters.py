@@ -3,6 +3,7 @@
 from typing import Any
 
 from brownout.databases.postgresql.adapter import PostgresqlAdapter, PostgresqlMembers
+from brownout.databases.postgresql.streaming import StreamingAdapter
 from brownout.inventory.database import later
 from brownout.inventory.model import Cluster, Node
 
@@ -13,7 +14,9 @@ _in_pods = later("brownout.databases.postgresql.instances:InstancesAdapter")
 
 
 def postgresql_adapter(cluster: Cluster) -> PostgresqlMembers[Any]:
-    """Return the adapter of members under Patroni, or of pods whose operator promotes them."""
+    """Return the adapter of members under Patroni, of an operator's pods, or of neither."""
+    if cluster.streaming is not None:
+        return StreamingAdapter(cluster)
     if cluster.nodes and all(map(_without_patroni, cluster.nodes)):
         adapter: PostgresqlMembers[Any] = _in_pods(cluster)
         return adapter

@@ -2,13 +2,11 @@
 
 import time
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from brownout.base.errors import ClusterError, ConfigurationError
 from brownout.base.wait import wait_until
 from brownout.databases.adapter import FailureDetection, Support
-from brownout.databases.places import Unnamed
 from brownout.databases.postgresql import cloudnative
 from brownout.databases.postgresql.access import access
 from brownout.databases.postgresql.adapter import PostgresqlMembers
@@ -16,7 +14,6 @@ from brownout.databases.postgresql.instance import Instance, Resource, look
 from brownout.databases.postgresql.view import View
 from brownout.databases.scenarios import act_of
 from brownout.inventory.model import Cluster, Node
-from brownout.machine.host import Host
 from brownout.machine.kubernetes.spec import KubernetesSpec
 
 __all__ = ["InstancesAdapter"]
@@ -67,16 +64,6 @@ class InstancesAdapter(PostgresqlMembers[Instance]):
 
     def _may_switch(self) -> bool:
         return self._resource.may_promote()
-
-    def _configured(self, node: Node, host: Host) -> Path:
-        """Return PGDATA, which the operator sets for every instance."""
-        directory = getattr(node.host, "server_directory", None)
-        if directory is None:
-            raise Unnamed(
-                f"node `{node.name}`: its data directory is not known",
-                "give it the node's `host.server_directory`, the PGDATA of its container",
-            )
-        return Path(directory)
 
     def _switch(self, node: Node, primary: View, target: View) -> None:
         """Write the Cluster's status as `kubectl cnpg promote` does, and wait for the operator.

@@ -6,6 +6,8 @@ Every member is believed about itself only; each milestone includes the one befo
     redundant   and every replica streams from the primary and has replayed all but the last of
                 its WAL
     whole       and the cluster has exactly the members of the inventory, and Patroni is not paused
+
+Where nothing keeps a list of members, as without Patroni, `whole` is `redundant` of one cluster.
 """
 
 from collections import Counter
@@ -136,7 +138,9 @@ def signature_of(views: Sequence[View]) -> str:
     leader = "@".join(map(str, counts.most_common(1)[0][0])) if counts else "none"
     named = leader.partition("@")[0]
     others = (
-        f"{view.node}={view.state}" + (f"@{view.timeline}" if view.status else "")
+        f"{view.node}={view.state}"
+        + (f"@{view.timeline}" if view.status else "")
+        + (f"<-{view.upstream}" if view.upstream else "")
         for view in views
         if (view.name or view.node) != named
     )
@@ -186,6 +190,15 @@ def _not_whole(views: Sequence[View]) -> list[str]:
     primary = primary_of(views)
     if primary is None:
         return []
+    missing = _not_listed(primary, views) if primary.supervised else []
+    if len(names := clusters(views)) > 1:
+        missing.append(f"the members are of {len(names)} clusters")
+    if any(view.paused for view in views):
+        missing.append("Patroni is paused: it would promote no replica")
+    return missing
+
+
+def _not_listed(primary: View, views: Sequence[View]) -> list[str]:
     ours = {view.name: view.node for view in views if view.name}
     listed = {one.name for one in primary.listed}
     missing = [f"{node} is not a member of the cluster" for name, node in ours.items()
@@ -193,10 +206,6 @@ def _not_whole(views: Sequence[View]) -> list[str]:
     if len(ours) == len(views):
         strangers = sorted(listed - set(ours))
         missing += [f"{name} is a member, but not in the inventory" for name in strangers]
-    if len(names := clusters(views)) > 1:
-        missing.append(f"the members are of {len(names)} clusters")
-    if any(view.paused for view in views):
-        missing.append("Patroni is paused: it would promote no replica")
     return missing
 
 

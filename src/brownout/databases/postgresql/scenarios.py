@@ -28,7 +28,7 @@ def support(scenario: str, cluster: Cluster) -> Support:
 
 
 def _supervisor_alone(cluster: Cluster) -> str:
-    """Return which nodes would lose Patroni alone, with PostgreSQL still serving; empty if none."""
+    """Return which nodes would lose one process alone, with others serving; empty if none."""
     bare = [
         node.name
         for node in cluster.nodes
@@ -38,7 +38,12 @@ def _supervisor_alone(cluster: Cluster) -> str:
     ]
     if not bare:
         return ""
+    alone = (
+        "only Patroni would be hit, and PostgreSQL would keep running as a second primary"
+        if cluster.streaming is None
+        else "only its first process would be hit, and those that serve clients would keep running"
+    )
     return (
         f"{', '.join(bare)}: set `host.server_directory`, PostgreSQL's data directory; without "
-        "it only Patroni would be hit, and PostgreSQL would keep running as a second primary"
+        f"it {alone}"
     )

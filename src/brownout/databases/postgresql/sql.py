@@ -29,7 +29,12 @@ SELECT json_build_object(
     THEN json_build_object('replayed_location', pg_last_wal_replay_lsn() - '0/0')
     ELSE json_build_object('location', pg_current_wal_lsn() - '0/0') END,
   'replication', (SELECT json_agg(json_build_object('application_name', application_name,
-    'state', state, 'sync_state', sync_state)) FROM pg_stat_replication)
+    'state', state, 'sync_state', sync_state, 'address', host(client_addr)))
+    FROM pg_stat_replication),
+  'receives', (SELECT json_build_object('host', sender_host, 'port', sender_port,
+    'application_name', coalesce(substring(conninfo from '(?:^| )application_name=([^ ]+)'),
+      substring(conninfo from 'fallback_application_name=([^ ]+)')))
+    FROM pg_stat_wal_receiver WHERE status = 'streaming')
 )"""
 
 

@@ -39,14 +39,26 @@ class View(NodeView):
 
     @property
     def name(self) -> str:
-        """What Patroni calls it; empty if unknown."""
-        return str(self._patroni.get("name", ""))
+        """What Patroni calls it, or the primary that it streams from; empty if unknown."""
+        return str(self._patroni.get("name") or self._receives.get("application_name") or "")
+
+    @property
+    def supervised(self) -> bool:
+        """Whether something keeps a list of the cluster's members."""
+        return bool(self._patroni)
+
+    @property
+    def upstream(self) -> str:
+        """Of a replica without Patroni: where it streams from, host:port; else empty."""
+        at = self._receives
+        return f"{at.get('host')}:{at.get('port')}" if at else ""
 
     @property
     def cluster(self) -> str:
         """What Patroni calls its cluster, with PostgreSQL's own id of it; empty if unknown."""
-        system = self.status.get("database_system_identifier", "")
-        return f"{self._patroni.get('scope', '')}/{system}" if system else ""
+        system = str(self.status.get("database_system_identifier", ""))
+        scope = self._patroni.get("scope")
+        return f"{scope}/{system}" if scope and system else system
 
     @property
     def state(self) -> str:
@@ -107,6 +119,11 @@ class View(NodeView):
         return part
 
     @property
+    def _receives(self) -> Mapping[str, Any]:
+        part: Mapping[str, Any] = self.status.get("receives") or {}
+        return part
+
+    @property
     def _xlog(self) -> Mapping[str, Any]:
         part: Mapping[str, Any] = self.status.get("xlog", {})
         return part
@@ -118,6 +135,8 @@ class View(NodeView):
             facts["error"] = self.error
         if self.status:
             facts |= {"name": self.name, "timeline": self.timeline, "wal_bytes": self.at}
+        if self.upstream:
+            facts["streams_from"] = self.upstream
         if self.state == PRIMARY:
             facts["streaming"] = dict(self.streams)
         return facts

@@ -34,7 +34,7 @@ database: {database}
 environment: staging
 # A wipe removes a node's data. It is refused unless this is true.
 allow_data_loss: false
-nodes:
+{settings}nodes:
 """
 _LOGIN = "# auth: {username: brownout, password: {env: NAME}}"
 _TAIL = """\
@@ -60,6 +60,7 @@ def written(imported: Imported, database: str, port: int = 0, path: Path | None 
         notes=notes,
         name=_quoted(imported.name),
         database=database,
+        settings="".join(f"{key}: {_flow(value)}\n" for key, value in imported.settings.items()),
     )
     pairs = zip(imported.machines, together, strict=True)
     nodes = [_node(one, kind, port or kind.port, several) for one, several in pairs]

@@ -39,7 +39,8 @@ class Machine:
 class Imported:
     """A cluster as another tool has it; `source` says which tool and file.
 
-    `connection` are settings of it that are known from there. `notes` are of the whole cluster.
+    `connection` are settings of it that are known from there, `settings` those of the inventory
+    itself. `notes` are of the whole cluster.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Imported:
     machines: tuple[Machine, ...]
     connection: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
 
 def with_routers(imported: Imported, routers: Sequence[str]) -> Imported:

@@ -213,6 +213,12 @@ def _no_failover(fault: Fault, impact: Impact) -> str:
         return ""
     setting = f", although `{limit['setting']}` is {limit['seconds']:g} s" if limit else ""
     lasting = f"for the {quantity('blackout', length)} of the fault"
+    if by_hand := _promoted_by_hand(fault):
+        return f"the database did not fail over: {by_hand}"
+    if heir.after == heir.before and heir.before in _stopped(fault):
+        alone = f"no other node took over from {heir.before}"
+        lasting = f"in the {quantity('blackout', length)} that it was down"
+        return f"the database did not fail over: {alone} {lasting}{setting}"
     if heir.after == heir.before:
         stayed = f"{heir.before} stayed {impact.role_word('primary')}"
         return f"the database did not fail over: {stayed} {lasting}{setting}"
@@ -307,6 +313,21 @@ def _heir_of_the_broken(fault: Fault) -> Succession | None:
     """Return who followed the broken node; None where that was not a primary."""
     broken = {event.node for event in fault.events if event.type == "break"}
     return next((each for each in fault.successions if each.before in broken), None)
+
+
+def _promoted_by_hand(fault: Fault) -> str:
+    """Return who was promoted by a command of people, and when; empty where none was."""
+    by_hand = [e for e in fault.events if e.name == "promote_standby" and e.effective is not None]
+    if not by_hand or fault.effective is None or by_hand[0].effective is None:
+        return ""
+    since = quantity("blackout", by_hand[0].effective - fault.effective)
+    return f"{by_hand[0].node} was promoted by hand after {since}"
+
+
+def _stopped(fault: Fault) -> set[str | None]:
+    """Return the nodes whose processes were ended, not only ill."""
+    ended = {one.name for one in registry.faults().values() if one.undo_name == "start_node"}
+    return {e.node for e in fault.events if e.type == "break" and e.name in ended}
 
 
 def _broken_s(fault: Fault) -> float | None:

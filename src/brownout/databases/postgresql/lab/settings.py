@@ -1,4 +1,4 @@
-"""What the inventory of a PostgreSQL lab may say."""
+"""What the inventories of PostgreSQL labs may say."""
 
 from typing import Annotated, Literal, Self
 
@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from brownout.databases.lab.settings import NetworkedLab
 
-__all__ = ["PostgresqlLab"]
+__all__ = ["PostgresqlLab", "StreamingLab"]
 
 
 class PostgresqlLab(NetworkedLab):
@@ -42,4 +42,16 @@ class PostgresqlLab(NetworkedLab):
             raise ValueError("spares: wanted 0: brownout resizes no cluster of PostgreSQL yet")
         if self.ttl_s < self.loop_wait_s + 2 * self.retry_timeout_s:
             raise ValueError("ttl_s: wanted at least loop_wait_s and twice retry_timeout_s")
+        return self
+
+
+class StreamingLab(NetworkedLab):
+    """A primary and its standbys, and nothing that supervises them."""
+
+    engine: Literal["postgresql-streaming"]
+
+    @model_validator(mode="after")
+    def _can_be_formed(self) -> Self:
+        if self.spares:
+            raise ValueError("spares: wanted 0: brownout resizes no cluster of PostgreSQL yet")
         return self
