@@ -229,6 +229,27 @@ def test_a_member_of_etcd_that_is_cut_off_shows_older_states_by_serializable_rea
 
 @MATRIX
 @pytest.mark.skipif(bool(WHY_NOT), reason=f"NOT TESTED: network namespaces: {WHY_NOT}")
+def test_a_secondary_of_mongodb_that_is_cut_off_shows_older_states_and_that_is_allowed(
+    lab_partition: Cluster, tmp_path: Path
+) -> None:
+    changes = f"{CHECKED},options.mongodb.read_preference=secondary"
+    with closing(Running(lab_partition, tmp_path / "run", changes)) as load:
+        load.start()
+        primary, _ = load.primary()
+        secondary = next(node for node in lab_partition.nodes if node != primary)
+        with cut_off(secondary, lab_partition):
+            for_seconds(load, 5)
+        await_true(lambda: load.adapter.stable("whole").reached, "the set is whole")
+        load.until("the load is well again", load.well)
+        reads = reads_of(load)
+        are_older_by_seconds(reads, {"secondaries"})
+        assert {lane.asked for lane in reads.lanes} == {"secondary, read concern local"}
+        assert reads.bounds("stale_reads") == (0, 0)
+        assert (reads.bounds("stale_reads_allowed") or (0,))[0] > 20
+
+
+@MATRIX
+@pytest.mark.skipif(bool(WHY_NOT), reason=f"NOT TESTED: network namespaces: {WHY_NOT}")
 @pytest.mark.parametrize("concern", ["local", "linearizable"])
 def test_a_primary_of_mongodb_that_is_cut_off_shows_what_is_rolled_back_unless_linearizable(
     concern: str, lab_partition: Cluster, tmp_path: Path
