@@ -6,7 +6,7 @@ import "context"
 // others have.
 type ReadsCopies interface {
 	// Copies returns each server that has copies of what the load wrote, for reading from it alone.
-	// One that copies with a delay on purpose is left out.
+	// One that copies with a delay on purpose is left out. There is none if the servers do not tell.
 	Copies(ctx context.Context) ([]Copy, error)
 }
 

@@ -51,7 +51,7 @@ type compared struct {
 
 // CompareCopies reads what each server has stored of the data set and of the ledger's keys, and
 // reports the keys whose copies differ. It returns nil if there is nothing to compare, or the
-// driver cannot ask a server for its own copies. A server that gives no answer is not asked again.
+// servers cannot be asked for their own copies. A server that gives no answer is not asked again.
 func (e *Engine) CompareCopies(
 	ctx context.Context, progress func(done, total uint64), diverged func(*DivergedKey) error,
 ) (*ComparedCopies, error) {
@@ -73,6 +73,9 @@ func (e *Engine) CompareCopies(
 	if err != nil {
 		result.Unread, result.Error = result.Keys, err.Error()
 		return result, ctx.Err()
+	}
+	if len(copies) == 0 {
+		return nil, nil
 	}
 	for _, each := range copies {
 		result.Servers = append(result.Servers, each.Server())

@@ -98,7 +98,7 @@ func TestAHistoryThatNoOrderExplainsIsBrokenByItsFirstSuchOperation(t *testing.T
 		"one in doubt is there, then it is not":     {[]string{"d2 1", "w3 4-5", "r2 6-7", "r3 8-9"}, 9, "read 3"},
 		"one in doubt is seen, then not, then seen": {[]string{"d2 1", "r2 2-3", "r1 4-5", "r2 6-7"}, 5, "read 1"},
 		"what failed is read":                       {[]string{"f2 1-2", "r2 3-4"}, 4, "read 2"},
-		"what nobody wrote is read":                 {[]string{"r9 3-4"}, 4, "read 9"},
+		"what was never written is read":            {[]string{"r9 3-4"}, 4, "read 9"},
 		"it is read before it was written":          {[]string{"r2 1-2", "w2 3-4"}, 2, "read 2"},
 		"a refused write found what was gone":       {[]string{"w2 1-2", "x3 5-6"}, 6, "read 1"},
 	} {

@@ -50,3 +50,14 @@ def test_copies_that_differ_are_found_and_named(running_redis: Callable[..., Run
     assert copies.diverged == len(forgotten) == 10
     assert {each["key"] for each in copies.examples} == forgotten
     assert all("missing" in each["copies"].values() for each in copies.examples)
+
+
+def test_every_node_of_cassandra_is_asked_for_its_own_copy(
+    running_cassandra: Callable[..., Running],
+) -> None:
+    load = running_cassandra(GENTLY)
+    load.finish(copies=True)
+    copies = load.ledger().copies
+    assert copies is not None
+    assert (copies.compared, copies.alone, copies.diverged, copies.unread) == (1000, 0, 0, 0)
+    assert set(copies.servers) == {node.address for node in load.cluster.nodes}

@@ -66,6 +66,9 @@ cas_contention_timeout: 30s
 // javaArguments are those of the lab.
 const javaArguments = "../../../src/brownout/databases/cassandra/lab/java.conf"
 
+// tellCopies has a node tell what it has stored itself.
+const tellCopies = "-Dcassandra.enable_nodelocal_queries=true"
+
 // startCluster starts nodes, all of which are seeds: they need not wait for each other.
 func startCluster(t testing.TB, directory string, nodes int, more string) *cluster {
 	t.Helper()
@@ -102,6 +105,7 @@ func startCluster(t testing.TB, directory string, nodes int, more string) *clust
 		arguments := []string{
 			"@" + arguments, "-Xmx384m", "-javaagent:" + agents[0], "-cp", filepath.Join(jars, "*"),
 			"-Dcassandra.config=file://" + filepath.Join(home, "cassandra.yaml"), "-Dcassandra.storagedir=" + home,
+			tellCopies,
 			"-Dlogback.configurationFile=" + filepath.Join(home, "logback.xml"),
 			"-Dcassandra.jmx.local.port=" + portOf(addresses[2*nodes+i]), "org.apache.cassandra.service.CassandraDaemon",
 		}

@@ -119,6 +119,7 @@ def jvm_arguments(
         f"-Dcassandra.storagedir={data}",
         f"-Dcassandra.jmx.local.port={at.jmx}",
         f"-Dcassandra.ring_delay_ms={spec.ring_delay_ms}",
+        "-Dcassandra.enable_nodelocal_queries=true",  # by which copies are compared
         f"-Dlogback.configurationFile={home / 'logback.xml'}",
     ]
     if formed:
