@@ -1,6 +1,6 @@
 """An entry in front of a client for PostgreSQL: one address that leads to the primary.
 
-    python3 entry.py python3 sqlalchemy_asyncpg.py
+    python3 entry.py python3 sqlalchemy_postgresql.py
 
 It stands for a Service or a proxy whose health check asks each node for its role, with the figures
 of the configuration that Patroni has for HAProxy: every 3 s, and a node is dropped after 3 failed

@@ -14,6 +14,16 @@ from pymongo import AsyncMongoClient, errors
 NOT_PRIMARY = (10107, 13435)
 #: What it answers to one that it may have done: interrupted, shutting down, write concern unknown.
 UNKNOWN = (11600, 11602, 91, 64, 50, 79, 262)
+#: Why it did not, by the code of its answer.
+CAUSES = {
+    **dict.fromkeys((*NOT_PRIMARY, 91, 189, 11600, 11602), "not-primary"),
+    **dict.fromkeys((50, 262), "server-timeout"),
+    64: "quorum-unavailable",
+    112: "key-busy",
+}
+
+#: Of the deadline, since an answer takes a moment.
+EARLY = 0.98
 
 
 async def work(records, r):
@@ -51,8 +61,16 @@ def ended(r, error):
     if isinstance(error, errors.ServerSelectionTimeoutError):
         return {**answer, "cause": "no-node"}
     unacknowledged = isinstance(error, errors.WriteConcernError)  # done, and may be rolled back
+    cause = CAUSES.get(code)
+    if isinstance(error, errors.NetworkTimeout):
+        cause = "client-timeout-read"
+    elif isinstance(error, errors.AutoReconnect) and not code:
+        refused = isinstance(error.__cause__, ConnectionRefusedError)
+        cause = "connect-refused" if refused else "connection-reset"
+    if cause:
+        answer["cause"] = cause
     if code in NOT_PRIMARY and not unacknowledged:
-        return {**answer, "cause": "not-primary"}
+        return answer
     broken = isinstance(error, errors.ConnectionFailure) or not isinstance(
         error, errors.OperationFailure
     )
@@ -62,7 +80,7 @@ def ended(r, error):
 
 async def do(records, r):
     task = asyncio.create_task(work(records, r))
-    if not (await asyncio.wait({task}, timeout=r["deadline_ms"] / 1000))[0]:
+    if not (await asyncio.wait({task}, timeout=EARLY * r["deadline_ms"] / 1000))[0]:
         task.cancel()
         end = "in_doubt" if r["do"] == "write" else "failed"
         answer = {"end": end, "cause": "client-timeout-total"}

@@ -58,8 +58,23 @@ async function work(r) {
   return stored === null ? { end: "ok" } : { end: "refused", value: stored[0] ?? null };
 }
 
+// What an error of the connection is, by its code or else its words.
+const BROKEN = {
+  ECONNREFUSED: "connect-refused",
+  ECONNRESET: "connection-reset",
+  EPIPE: "connection-reset",
+  ETIMEDOUT: "client-timeout-connect",
+  "Connection is closed.": "connection-reset",
+  "Command timed out": "client-timeout-read",
+  "Failed to refresh slots cache.": "no-node",
+  "None of startup nodes is available": "no-node",
+};
+
 function ended(r, error) {
-  if (!(error instanceof ReplyError)) return { end: r.do === "write" ? "in_doubt" : "failed", code: error.message };
+  if (!(error instanceof ReplyError)) {
+    const cause = BROKEN[error.code] ?? BROKEN[error.message];
+    return { end: r.do === "write" ? "in_doubt" : "failed", code: error.message, cause };
+  }
   const code = error.message.split(" ")[0];
   return { end: "failed", code, cause: CAUSES[code] };
 }
@@ -68,7 +83,7 @@ function perform(r) {
   const deadline = setTimeout(() => {
     r.late = true;
     say({ id: r.id, end: r.do === "write" ? "in_doubt" : "failed", cause: "client-timeout-total" });
-  }, r.deadline_ms);
+  }, 0.98 * r.deadline_ms); // since an answer takes a moment
   const answer = (how) => {
     clearTimeout(deadline);
     if (!r.late) say({ id: r.id, ...how });

@@ -2,12 +2,32 @@
 // `npm install mongodb`. The options are those of MongoClient: maxPoolSize, waitQueueTimeoutMS, writeConcern, …
 // Its retries are off unless `retryWrites` and `retryReads` are given.
 import { createInterface } from "node:readline";
-import { MongoClient, MongoServerError, MongoServerSelectionError, MongoWriteConcernError } from "mongodb";
+import {
+  MongoClient,
+  MongoNetworkError,
+  MongoNetworkTimeoutError,
+  MongoServerError,
+  MongoServerSelectionError,
+  MongoWriteConcernError,
+} from "mongodb";
 
 // What the server answers to a write that it did not begin.
 const NOT_PRIMARY = [10107, 13435];
 // What it answers to one that it may have done: stepping or shutting down, interrupted, out of time.
 const UNKNOWN = [11600, 11602, 91, 189, 64, 50, 79, 262];
+// Why it did not, by the code of its answer.
+const CAUSES = {
+  10107: "not-primary",
+  13435: "not-primary",
+  91: "not-primary",
+  189: "not-primary",
+  11600: "not-primary",
+  11602: "not-primary",
+  50: "server-timeout",
+  262: "server-timeout",
+  64: "quorum-unavailable",
+  112: "key-busy",
+};
 const DUPLICATE_KEY = 11000;
 
 const say = (answer) => process.stdout.write(JSON.stringify(answer) + "\n");
@@ -50,12 +70,18 @@ async function work(r) {
   return { end: r.do === "read" ? "ok" : "refused", value: stored?.value ?? null };
 }
 
+function causeOf(error) {
+  if (error instanceof MongoNetworkTimeoutError) return "client-timeout-read";
+  return error.cause?.code === "ECONNREFUSED" ? "connect-refused" : "connection-reset";
+}
+
 function ended(r, error) {
   const answer = { end: "failed", code: String(error.code ?? error.name) };
   if (error.name === "MongoWaitQueueTimeoutError") return { ...answer, cause: "pool-exhausted" };
   if (error instanceof MongoServerSelectionError) return { ...answer, cause: "no-node" };
   const unacknowledged = error instanceof MongoWriteConcernError; // done, and may be rolled back
-  if (NOT_PRIMARY.includes(error.code) && !unacknowledged) return { ...answer, cause: "not-primary" };
+  answer.cause = error instanceof MongoNetworkError ? causeOf(error) : CAUSES[error.code];
+  if (NOT_PRIMARY.includes(error.code) && !unacknowledged) return answer;
   const refused = error instanceof MongoServerError && !UNKNOWN.includes(error.code) && !unacknowledged;
   return r.do === "write" && !refused ? { ...answer, end: "in_doubt" } : answer;
 }
@@ -64,7 +90,7 @@ function perform(r) {
   const deadline = setTimeout(() => {
     r.late = true;
     say({ id: r.id, end: r.do === "write" ? "in_doubt" : "failed", cause: "client-timeout-total" });
-  }, r.deadline_ms);
+  }, 0.98 * r.deadline_ms); // since an answer takes a moment
   const answer = (how) => {
     clearTimeout(deadline);
     if (!r.late) say({ id: r.id, ...how });

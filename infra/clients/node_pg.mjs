@@ -38,6 +38,24 @@ async function open({ connection, options }) {
   say({ error: "no address leads to a server that takes writes" });
 }
 
+// Why the server did not do what was asked, by its SQLSTATE; the others are of the connection.
+const CAUSES = {
+  25006: "not-primary",
+  40001: "key-busy",
+  "40P01": "key-busy",
+  53300: "overloaded",
+  57014: "server-timeout",
+  "57P01": "no-node",
+  "57P03": "no-node",
+  ECONNREFUSED: "connect-refused",
+  ECONNRESET: "connection-reset",
+  EPIPE: "connection-reset",
+  "Connection terminated unexpectedly": "connection-reset",
+  "Connection terminated due to connection timeout": "client-timeout-connect",
+  "timeout exceeded when trying to connect": "pool-exhausted",
+  "Query read timeout": "client-timeout-read",
+};
+
 // Node's own errors have codes, too, such as EPIPE; only those of the server are SQLSTATEs.
 const sqlstateOf = (error) => (error instanceof pg.DatabaseError ? error.code : undefined);
 
@@ -67,8 +85,7 @@ function ended(r, error) {
   const code = error.code ?? error.message;
   const sqlstate = sqlstateOf(error);
   const unknown = r.sent && r.do === "write" && /^(57|08|40003)/.test(sqlstate ?? "57"); // without one the connection broke
-  const cause = sqlstate === "25006" ? { cause: "not-primary" } : {};
-  return { end: unknown ? "in_doubt" : "failed", code, ...cause };
+  return { end: unknown ? "in_doubt" : "failed", code, cause: CAUSES[code] };
 }
 
 function perform(r) {
@@ -76,7 +93,7 @@ function perform(r) {
     r.late = true;
     const unknown = r.sent && r.do === "write";
     say({ id: r.id, end: unknown ? "in_doubt" : "failed", cause: r.sent ? "client-timeout-total" : "pool-exhausted" });
-  }, r.deadline_ms);
+  }, 0.98 * r.deadline_ms); // since an answer takes a moment
   const answer = (how) => {
     clearTimeout(deadline);
     if (!r.late) say({ id: r.id, ...how });

@@ -5,7 +5,7 @@ import json
 import sys
 from urllib.parse import urlsplit
 
-from psycopg_pool import AsyncConnectionPool, PoolTimeout
+from psycopg_pool import AsyncConnectionPool, PoolTimeout, TooManyRequests
 
 TABLE = "brownout_client"
 COLUMNS = "(key text PRIMARY KEY, writer text, sequence bigint, value text)"
@@ -18,8 +18,21 @@ WRITES = {
     "first": f"UPDATE {TABLE} {SET} WHERE {KNOWN}",
 }
 
+#: Why the server did not do what was asked, by its SQLSTATE.
+CAUSES = {
+    "25006": "not-primary",
+    "40001": "key-busy",
+    "40P01": "key-busy",
+    "53300": "overloaded",
+    "57014": "server-timeout",
+    "57P01": "no-node",
+    "57P03": "no-node",
+}
 #: SQLSTATEs of a server that may have done what was asked: shut down, cut off, unknown to itself.
 UNKNOWN = ("57", "08", "40003")
+
+#: Of the deadline, since an answer takes a moment.
+EARLY = 0.98
 
 
 async def work(pool, r):
@@ -37,18 +50,19 @@ async def work(pool, r):
 
 def ended(r, error):
     """Say how an operation that raised `error` ended."""
-    if isinstance(error, PoolTimeout):
+    if isinstance(error, PoolTimeout | TooManyRequests):
         return {"end": "failed", "cause": "pool-exhausted"}
     code = getattr(error, "sqlstate", None)
     # Without a code the connection broke, and what was sent may be done.
     unknown = r.get("sent") and r["do"] == "write" and (code or "57").startswith(UNKNOWN)
     answer = {"end": "in_doubt" if unknown else "failed", "code": code or type(error).__name__}
-    return {**answer, "cause": "not-primary"} if code == "25006" else answer
+    cause = CAUSES.get(code) if code else "connection-reset" if r.get("sent") else None
+    return {**answer, "cause": cause} if cause else answer
 
 
 async def do(pool, r):
     task = asyncio.create_task(work(pool, r))
-    if not (await asyncio.wait({task}, timeout=r["deadline_ms"] / 1000))[0]:
+    if not (await asyncio.wait({task}, timeout=EARLY * r["deadline_ms"] / 1000))[0]:
         task.cancel()  # not awaited: psycopg would wait for the server that hangs
         unknown = r.get("sent") and r["do"] == "write"
         cause = "client-timeout-total" if r.get("sent") else "pool-exhausted"

@@ -13,7 +13,13 @@ from redis.asyncio import RedisCluster
 from redis.asyncio.cluster import ClusterNode
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
-from redis.exceptions import MaxConnectionsError, ResponseError
+from redis.exceptions import (
+    ConnectionError,
+    MaxConnectionsError,
+    RedisClusterException,
+    ResponseError,
+    TimeoutError,
+)
 
 # Answers nil once it is written, else {what is stored} or {}.
 WRITE = """
@@ -37,6 +43,9 @@ CAUSES = {
     "LOADING": "no-node",
     "MASTERDOWN": "no-node",
 }
+
+#: Of the deadline, since an answer takes a moment.
+EARLY = 0.98
 
 
 async def work(cluster, namespace, r):
@@ -62,13 +71,21 @@ def ended(r, error):
         return {**answer, "cause": "pool-exhausted"}
     if code in CAUSES:
         return {**answer, "cause": CAUSES[code]}
-    answered = code or isinstance(error, ResponseError)
-    return {**answer, "end": "in_doubt"} if r["do"] == "write" and not answered else answer
+    if code or isinstance(error, ResponseError):
+        return answer
+    connecting = "connecting to" in str(error)
+    if isinstance(error, TimeoutError):
+        answer["cause"] = "client-timeout-connect" if connecting else "client-timeout-read"
+    elif isinstance(error, ConnectionError):
+        answer["cause"] = "connect-refused" if connecting else "connection-reset"
+    elif isinstance(error, RedisClusterException):
+        answer["cause"] = "no-node"
+    return {**answer, "end": "in_doubt"} if r["do"] == "write" else answer
 
 
 async def do(cluster, namespace, r):
     task = asyncio.create_task(work(cluster, namespace, r))
-    if not (await asyncio.wait({task}, timeout=r["deadline_ms"] / 1000))[0]:
+    if not (await asyncio.wait({task}, timeout=EARLY * r["deadline_ms"] / 1000))[0]:
         task.cancel()
         end = "in_doubt" if r["do"] == "write" else "failed"
         answer = {"end": end, "cause": "client-timeout-total"}

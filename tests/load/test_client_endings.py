@@ -36,18 +36,19 @@ def client(name: str) -> ModuleType:
 @pytest.mark.parametrize(
     ("request_", "error", "end", "cause"),
     [
-        (WRITE, errors.WriteConcernError("", 64), "in_doubt", None),
-        (WRITE, errors.WriteConcernError("", 189), "in_doubt", None),
-        (WRITE, errors.WriteConcernError("", 10107), "in_doubt", None),
+        (WRITE, errors.WriteConcernError("", 64), "in_doubt", "quorum-unavailable"),
+        (WRITE, errors.WriteConcernError("", 189), "in_doubt", "not-primary"),
+        (WRITE, errors.WriteConcernError("", 10107), "in_doubt", "not-primary"),
         (WRITE, errors.NotPrimaryError("", {"code": 10107}), "failed", "not-primary"),
         (WRITE, errors.NotPrimaryError("", {"code": 13435}), "failed", "not-primary"),
-        (WRITE, errors.NotPrimaryError("", {"code": 189}), "in_doubt", None),
-        (WRITE, errors.NotPrimaryError("", {"code": 11602}), "in_doubt", None),
-        (READ, errors.NotPrimaryError("", {"code": 11602}), "failed", None),
+        (WRITE, errors.NotPrimaryError("", {"code": 189}), "in_doubt", "not-primary"),
+        (WRITE, errors.NotPrimaryError("", {"code": 11602}), "in_doubt", "not-primary"),
+        (READ, errors.NotPrimaryError("", {"code": 11602}), "failed", "not-primary"),
         (WRITE, errors.OperationFailure("", 10107), "failed", "not-primary"),
         (WRITE, errors.OperationFailure("", 13), "failed", None),
-        (WRITE, errors.AutoReconnect(""), "in_doubt", None),
-        (READ, errors.AutoReconnect(""), "failed", None),
+        (WRITE, errors.AutoReconnect(""), "in_doubt", "connection-reset"),
+        (READ, errors.AutoReconnect(""), "failed", "connection-reset"),
+        (READ, errors.NetworkTimeout(""), "failed", "client-timeout-read"),
         (WRITE, errors.WaitQueueTimeoutError(""), "failed", "pool-exhausted"),
     ],
 )
@@ -66,18 +67,19 @@ def test_the_client_of_mongodb_reports_the_code_of_a_server_that_is_not_primary(
 @pytest.mark.parametrize(
     ("request_", "error", "end", "cause"),
     [
-        (WRITE, lookup("57P01")(), "in_doubt", None),
-        (READ, lookup("57P01")(), "failed", None),
-        (UNSENT, lookup("57P03")(), "failed", None),
+        (WRITE, lookup("57P01")(), "in_doubt", "no-node"),
+        (READ, lookup("57P01")(), "failed", "no-node"),
+        (UNSENT, lookup("57P03")(), "failed", "no-node"),
         (WRITE, lookup("25006")(), "failed", "not-primary"),
-        (WRITE, lookup("40001")(), "failed", None),
+        (WRITE, lookup("40001")(), "failed", "key-busy"),
+        (WRITE, lookup("22P02")(), "failed", None),
         (WRITE, lookup("40003")(), "in_doubt", None),  # statement completion unknown
-        (WRITE, OperationalError("the connection is lost"), "in_doubt", None),
-        (READ, OperationalError("the connection is lost"), "failed", None),
-        (WRITE, OSError("broken pipe"), "in_doubt", None),
-        (READ, OSError("broken pipe"), "failed", None),
+        (WRITE, OperationalError("the connection is lost"), "in_doubt", "connection-reset"),
+        (READ, OperationalError("the connection is lost"), "failed", "connection-reset"),
+        (WRITE, OSError("broken pipe"), "in_doubt", "connection-reset"),
+        (READ, OSError("broken pipe"), "failed", "connection-reset"),
         (UNSENT, PoolTimeout(), "failed", "pool-exhausted"),
-        (UNSENT, TooManyRequests(), "failed", None),
+        (UNSENT, TooManyRequests(), "failed", "pool-exhausted"),
         (UNSENT, OSError("no route"), "failed", None),
     ],
 )
@@ -91,20 +93,21 @@ def test_the_client_of_psycopg_says_how_an_operation_ended(
 @pytest.mark.parametrize(
     ("request_", "name", "end", "cause"),
     [
-        (WRITE, "AdminShutdownError", "in_doubt", None),
-        (READ, "AdminShutdownError", "failed", None),
+        (WRITE, "AdminShutdownError", "in_doubt", "no-node"),
+        (READ, "AdminShutdownError", "failed", "no-node"),
         (WRITE, "ReadOnlySQLTransactionError", "failed", "not-primary"),
-        (WRITE, "SerializationError", "failed", None),
+        (WRITE, "SerializationError", "failed", "key-busy"),
         (WRITE, "StatementCompletionUnknownError", "in_doubt", None),
+        (WRITE, "ConnectionDoesNotExistError", "in_doubt", "connection-reset"),
         (WRITE, "InterfaceError", "in_doubt", None),
-        (UNSENT, "CannotConnectNowError", "failed", None),
+        (UNSENT, "CannotConnectNowError", "failed", "no-node"),
     ],
 )
 def test_the_client_of_sqlalchemy_says_how_an_operation_ended(
     request_: dict[str, Any], name: str, end: str, cause: str | None
 ) -> None:
     error = getattr(pytest.importorskip("asyncpg"), name)("")
-    answer = client("sqlalchemy_asyncpg").ended(request_, error)
+    answer = client("sqlalchemy_postgresql").ended(request_, error)
     assert (answer["end"], answer.get("cause")) == (end, cause)
 
 
@@ -122,9 +125,16 @@ def test_the_client_of_sqlalchemy_says_how_an_operation_ended(
         (WRITE, redis.BusyLoadingError("", status_code="LOADING"), "failed", "no-node", "LOADING"),
         (WRITE, redis.ResponseError("ERR no such command"), "failed", None, "ERR"),
         (WRITE, redis.MaxConnectionsError(), "failed", "pool-exhausted", "MaxConnectionsError"),
-        (WRITE, redis.ConnectionError(), "in_doubt", None, "ConnectionError"),
-        (READ, redis.ConnectionError(), "failed", None, "ConnectionError"),
-        (WRITE, redis.TimeoutError(), "in_doubt", None, "TimeoutError"),
+        (WRITE, redis.ConnectionError(), "in_doubt", "connection-reset", "ConnectionError"),
+        (READ, redis.ConnectionError(), "failed", "connection-reset", "ConnectionError"),
+        (
+            READ,
+            redis.ConnectionError("Error 111 connecting to a:1. Connect call failed"),
+            "failed",
+            "connect-refused",
+            "ConnectionError",
+        ),
+        (WRITE, redis.TimeoutError(), "in_doubt", "client-timeout-read", "TimeoutError"),
     ],
 )
 def test_the_client_of_redis_says_how_an_operation_ended(
@@ -165,12 +175,16 @@ MONGODB = """
 class MongoServerError extends Error {}
 class MongoWriteConcernError extends MongoServerError {}
 class MongoServerSelectionError extends Error {}
+class MongoNetworkError extends Error {}
+class MongoNetworkTimeoutError extends MongoNetworkError {}
 const records = {
   async replaceOne(filter, { value }) {
     const [kind, code] = value.split(" ");
     if (kind === "pool") throw Object.assign(new Error(), { name: "MongoWaitQueueTimeoutError" });
     if (kind === "select") throw new MongoServerSelectionError();
-    if (kind === "network") throw new Error();
+    if (kind === "network") throw new MongoNetworkError("", { cause: code && { code } });
+    if (kind === "slow") throw new MongoNetworkTimeoutError();
+    if (kind === "driver") throw new Error();
     const error = kind === "server" ? new MongoServerError() : new MongoWriteConcernError();
     throw Object.assign(error, { code: Number(code) });
   },
@@ -179,34 +193,41 @@ class MongoClient {
   db() { return { command: async () => {}, collection: () => records }; }
 }
 module.exports = {
-  MongoClient, MongoServerError, MongoServerSelectionError, MongoWriteConcernError,
+  MongoClient, MongoNetworkError, MongoNetworkTimeoutError,
+  MongoServerError, MongoServerSelectionError, MongoWriteConcernError,
 };
 """
 NODE = {
     "pg": [
         ("server 25006", "failed", "not-primary"),
-        ("server 40001", "failed", None),
+        ("server 40001", "failed", "key-busy"),
         ("server 40003", "in_doubt", None),
-        ("server 57P01", "in_doubt", None),
-        ("node EPIPE", "in_doubt", None),
+        ("server 57P01", "in_doubt", "no-node"),
+        ("node EPIPE", "in_doubt", "connection-reset"),
+        ("node ECONNRESET", "in_doubt", "connection-reset"),
+        ("node ENOENT", "in_doubt", None),
     ],
     "ioredis": [
         ("server READONLY You can't write", "failed", "not-primary"),
         ("server CLUSTERDOWN The cluster is down", "failed", "quorum-unavailable"),
         ("server ERR wrong type", "failed", None),
-        ("node Connection is closed.", "in_doubt", None),
+        ("node Connection is closed.", "in_doubt", "connection-reset"),
+        ("node of another kind", "in_doubt", None),
     ],
     "mongodb": [
         ("server 10107", "failed", "not-primary"),
         ("server 13435", "failed", "not-primary"),
-        ("server 189", "in_doubt", None),
-        ("server 11602", "in_doubt", None),
+        ("server 189", "in_doubt", "not-primary"),
+        ("server 11602", "in_doubt", "not-primary"),
         ("server 13", "failed", None),
-        ("concern 64", "in_doubt", None),
-        ("concern 10107", "in_doubt", None),
+        ("concern 64", "in_doubt", "quorum-unavailable"),
+        ("concern 10107", "in_doubt", "not-primary"),
         ("pool", "failed", "pool-exhausted"),
         ("select", "failed", "no-node"),
-        ("network", "in_doubt", None),
+        ("network", "in_doubt", "connection-reset"),
+        ("network ECONNREFUSED", "in_doubt", "connect-refused"),
+        ("slow", "in_doubt", "client-timeout-read"),
+        ("driver", "in_doubt", None),
     ],
 }
 
@@ -251,18 +272,17 @@ def test_a_read_of_psycopg_that_passes_its_deadline_failed(
     assert ends == ["failed", "in_doubt"]
 
 
-@pytest.mark.parametrize("name", ["postgresql", "sqlalchemy_asyncpg"])
+@pytest.mark.parametrize("name", ["postgresql", "sqlalchemy_postgresql"])
 def test_a_write_that_still_waits_for_a_connection_at_its_deadline_failed(
     name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("asyncpg")
     module = client(name)
 
     async def wait(*_: object) -> None:
         await asyncio.sleep(60)
 
     monkeypatch.setattr(module, "work", wait)
-    asyncio.run(module.do(None, {"id": 1, "do": "write", "deadline_ms": 1}))
+    asyncio.run(module.do(wait, {"id": 1, "do": "write", "deadline_ms": 1}))
     answer = json.loads(capsys.readouterr().out)
     assert (answer["end"], answer["cause"]) == ("failed", "pool-exhausted")
 

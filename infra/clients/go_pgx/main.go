@@ -10,11 +10,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/url"
 	"os"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -31,6 +33,17 @@ const (
 	missing = insert + "DO NOTHING"
 	update  = "UPDATE " + table + " " + set + " WHERE key = $1 AND writer = $2 AND sequence BETWEEN $5 AND $6"
 )
+
+// causes say why the server did not do what was asked, by its SQLSTATE.
+var causes = map[string]string{
+	"25006": "not-primary",
+	"40001": "key-busy",
+	"40P01": "key-busy",
+	"53300": "overloaded",
+	"57014": "server-timeout",
+	"57P01": "no-node",
+	"57P03": "no-node",
+}
 
 type request struct {
 	Do, Key, Writer, Value string
@@ -118,7 +131,8 @@ func work(ctx context.Context, db *sql.DB, r request) (end string, value any, se
 }
 
 func perform(db *sql.DB, r request) answer {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(r.DeadlineMS)*time.Millisecond)
+	early := time.Duration(r.DeadlineMS) * time.Millisecond * 98 / 100 // an answer takes a moment
+	ctx, cancel := context.WithTimeout(context.Background(), early)
 	defer cancel()
 	end, value, sent, err := work(ctx, db, r)
 	if err == nil {
@@ -136,12 +150,16 @@ func perform(db *sql.DB, r request) answer {
 		failed["end"] = "in_doubt"
 	}
 	switch {
-	case code == "25006":
-		failed["cause"] = "not-primary"
+	case refused != nil:
+		failed["cause"] = causes[code]
 	case !sent && errors.Is(err, context.DeadlineExceeded):
 		failed["cause"] = "pool-exhausted"
 	case errors.Is(err, context.DeadlineExceeded) || errors.As(err, &network) && network.Timeout():
 		failed["cause"] = "client-timeout-total"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		failed["cause"] = "connect-refused"
+	case sent || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET):
+		failed["cause"] = "connection-reset"
 	}
 	return failed
 }

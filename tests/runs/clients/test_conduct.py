@@ -206,7 +206,7 @@ def test_a_comparison_that_is_killed_leaves_nothing_broken_and_is_resumed(
     monkeypatch.setenv("BROWNOUT_LAB_DIR", str(home / "labs"))
     clients = ROOT / "infra" / "clients"
     command = [sys.executable, str(clients / "entry.py"), sys.executable,
-               str(clients / "sqlalchemy_asyncpg.py")]  # fmt: skip
+               str(clients / "sqlalchemy_postgresql.py")]  # fmt: skip
     options = {"pool_size": 5, "max_overflow": 0, "pool_pre_ping": True}
     rows = [
         {"name": "default", "command": command, "options": options},
