@@ -18,6 +18,14 @@ THREADS = 64
 ONE_AT_A_TIME = Lock()
 #: What the server answers to a write that it did not do.
 UNDONE = {8: "stop-writes", 11: "quorum-unavailable", 14: "key-busy", 18: "overloaded"}
+#: Why the client did not get its answer.
+UNANSWERED = {
+    -14: "circuit-breaker",
+    -10: "connection-reset",
+    -8: "no-node",
+    -7: "pool-exhausted",
+    9: "client-timeout-total",
+}
 
 
 def write(client, key, r, policy):
@@ -46,8 +54,8 @@ def ended(r, error):
     answer = {"end": "failed", "code": error.code}
     if error.code in UNDONE:
         return {**answer, "cause": UNDONE[error.code]}
-    if isinstance(error, exception.TimeoutError):
-        answer["cause"] = "client-timeout-total"
+    if error.code in UNANSWERED:
+        answer["cause"] = UNANSWERED[error.code]
     return {**answer, "end": "in_doubt"} if r["do"] == "write" and error.in_doubt else answer
 
 

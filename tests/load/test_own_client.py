@@ -40,15 +40,17 @@ def command(client: str, where: Path) -> list[str]:
         driver = Path(client).stem.removeprefix("node_")
         subprocess.run(["npm", "install", "--silent", "--prefix", where, driver], check=True)
         return ["node", str(program)]
-    if client == "hikari":
-        copy = shutil.copytree(CLIENTS / client, where / client)
-        subprocess.run(["mvn", "-q", "-B", "dependency:copy-dependencies"], cwd=copy, check=True)
+    if client[0].isupper():
+        built = shutil.copytree(CLIENTS / "jvm", where / "jvm") / "target"
+        goals = ["compile", "dependency:copy-dependencies"]
+        subprocess.run(["mvn", "-q", "-B", *goals], cwd=built.parent, check=True)
         # HikariCP pings what was not used for half a second; a write that waits for it is not sent.
         no_ping = "-Dcom.zaxxer.hikari.aliveBypassWindowMs=60000"
-        return ["java", no_ping, "-cp", f"{copy}/target/dependency/*", f"{copy}/Client.java"]
-    built = where / client
-    subprocess.run(["go", "build", "-o", built, f"./infra/clients/{client}"], cwd=ROOT, check=True)
-    return [str(built)]
+        return ["java", no_ping, "-cp", f"{built}/classes:{built}/dependency/*", client]
+    program = str(where / client)
+    made = ["go", "build", "-o", program, f"./infra/clients/{client}"]
+    subprocess.run(made, cwd=ROOT, check=True)
+    return [program]
 
 
 @pytest.mark.matrix
@@ -57,9 +59,17 @@ def command(client: str, where: Path) -> list[str]:
     ("cluster", "client", "options", "name"),
     [
         ("lab-postgresql", "postgresql.py", {"max_size": 10}, "psycopg"),
-        ("lab-postgresql", "hikari", {"maximumPoolSize": 10}, "HikariCP with pgjdbc"),
+        ("lab-postgresql", "Hikari", {"maximumPoolSize": 10}, "HikariCP with pgjdbc"),
+        ("lab-postgresql", "sqlalchemy_postgresql.py", {"driver": "psycopg"}, "sqlalchemy psycopg"),
+        ("lab-postgresql", "go_pgx", {"max_open": 10}, "database/sql with pgx"),
         ("lab-redis", "node_ioredis.mjs", {}, "ioredis"),
+        ("lab-redis", "Lettuce", {"adaptiveRefresh": True}, "Lettuce"),
         ("lab-mongodb", "node_mongodb.mjs", {"maxPoolSize": 10}, "mongodb for Node"),
+        ("lab-mongodb", "Mongodb", {"maxPoolSize": 10}, "MongoDB's driver for Java"),
+        ("lab-mongodb", "mongodb.py", {"maxPoolSize": 10}, "pymongo"),
+        ("lab-cassandra", "Cassandra", {}, "Cassandra's driver for Java"),
+        ("lab-aerospike", "Aerospike", {}, "Aerospike's client for Java"),
+        ("lab-aerospike", "aerospike_client.py", {}, "aerospike"),
     ],
 )
 def test_the_clients_own_recovery_and_ledger_are_measured_beside_the_drivers(
@@ -75,7 +85,10 @@ def test_the_clients_own_recovery_and_ledger_are_measured_beside_the_drivers(
     assert ran.impact["ledger"]["state"] == "clean", ran.output
     assert ran.impact["ledger"]["acknowledged"] > 500
     assert "client orders read" in fault["longest_blackout_by_lane"]
-    assert fault["scopes"]["orders"]["longest_blackout"] > 0
+    orders = fault["scopes"]["orders"]
+    assert orders["longest_blackout"] > 0
+    assert orders["errors"]
+    assert "other" not in orders["errors"], "an error of the connection has a cause"
     assert ran.directory is not None
     clients = json.loads((ran.directory / "generator.json").read_text())["driver_settings"]
     assert clients["clients"]["orders"]["name"] == name
@@ -87,17 +100,21 @@ def test_the_clients_own_recovery_and_ledger_are_measured_beside_the_drivers(
     ("cluster", "programs"),
     [
         ("lab-postgresql", "postgresql.py"),
-        ("lab-postgresql", "sqlalchemy_asyncpg.py"),
-        ("lab-postgresql", "entry.py sqlalchemy_asyncpg.py"),
+        ("lab-postgresql", "sqlalchemy_postgresql.py"),
+        ("lab-postgresql", "entry.py sqlalchemy_postgresql.py"),
         ("lab-postgresql", "node_pg.mjs"),
         ("lab-postgresql", "go_pgx"),
-        ("lab-postgresql", "hikari"),
+        ("lab-postgresql", "Hikari"),
         ("lab-redis", "redis_cluster.py"),
         ("lab-redis", "node_ioredis.mjs"),
+        ("lab-redis", "Lettuce"),
         ("lab-mongodb", "mongodb.py"),
         ("lab-mongodb", "node_mongodb.mjs"),
         ("lab-postgresql-secure", "postgresql.py"),
         ("lab-mongodb-secure", "mongodb.py"),
+        ("lab-mongodb", "Mongodb"),
+        ("lab-cassandra", "Cassandra"),
+        ("lab-aerospike", "Aerospike"),
     ],
 )
 def test_a_ready_client_keeps_every_rule_on_a_real_cluster(
@@ -106,7 +123,8 @@ def test_a_ready_client_keeps_every_rule_on_a_real_cluster(
     words = [word for each in programs.split() for word in command(each, tmp_path)]
     said = brownout("client", "check", "--cluster", cluster, "--", *words)
     assert said.code == 0, said.out + said.err
-    assert "✓ a write whose server hangs is in doubt" in said.out
+    if cluster != "lab-aerospike":  # of a stand-in no server hangs
+        assert "✓ a write whose server hangs is in doubt" in said.out
 
 
 def test_the_ready_client_for_aerospike_keeps_every_rule_on_the_stand_in(

@@ -134,7 +134,9 @@ func init() {
 	}
 }
 
-const features = "batch-any;batch-index;cluster-stable;float;peers;pipelining;relaxed-sc;replicas;" +
+// features has pscans because clients for Java and C take a server without it for one before 4.9, and
+// refuse it; a scan itself is answered as unsupported.
+const features = "batch-any;batch-index;cluster-stable;float;peers;pipelining;pscans;relaxed-sc;replicas;" +
 	"replicas-all;replicas-master;replicas-max;truncate-namespace"
 
 func (n *Node) release() string {

@@ -42,6 +42,17 @@ func evaluate(of *record.Record, expression any) (got any, known bool) {
 	if !isCall {
 		return expression, true
 	}
+	if len(list) > 0 && list[0] == int64(exprAnd) {
+		all := true
+		for _, each := range list[1:] {
+			got, known := evaluate(of, each)
+			if !known {
+				return nil, false
+			}
+			all = all && got == true
+		}
+		return all, true
+	}
 	if len(list) != 3 {
 		return nil, false
 	}
@@ -58,8 +69,6 @@ func evaluate(of *record.Record, expression any) (got any, known bool) {
 	b, bIsNumber := second.(int64)
 	numbers := aIsNumber && bIsNumber
 	switch list[0] {
-	case int64(exprAnd):
-		return first == true && second == true, true
 	case int64(exprEqual):
 		return first != nil && first == second, true
 	case int64(exprGreaterEqual):

@@ -11,7 +11,16 @@ func within(bin string) []byte {
 	name := append([]byte{0x93, exprBin, 2, 0xa0 | byte(len(bin))}, bin...)
 	low := append(append([]byte{0x93, exprGreaterEqual}, name...), 4)
 	high := append(append([]byte{0x93, exprLessEqual}, name...), 6)
-	return append(append([]byte{0x93, exprAnd}, low...), high...)
+	return all(low, high)
+}
+
+// all is a packed `and` of packed filters.
+func all(filters ...[]byte) []byte {
+	packed := []byte{0x90 | byte(1+len(filters)), exprAnd}
+	for _, each := range filters {
+		packed = append(packed, each...)
+	}
+	return packed
 }
 
 func TestAWriteWithAFilterWantsOfTheRecordWhatItSays(t *testing.T) {
@@ -24,6 +33,9 @@ func TestAWriteWithAFilterWantsOfTheRecordWhatItSays(t *testing.T) {
 		"a bin that is not there":    {within("m"), wire.FilteredOut},
 		"a bin of another type":      {within("t"), wire.FilteredOut},
 		"a text that is there":       {text, wire.OK},
+		"three that hold":            {all(within("n"), text, text), wire.OK},
+		"the last of three does not": {all(text, text, within("m")), wire.FilteredOut},
+		"one of three not known":     {all(text, text, []byte{0x93, 2, 1, 1}), wire.Unsupported},
 		"an operation not known":     {[]byte{0x93, 2, 1, 1}, wire.Unsupported},
 		"what is cut off":            {within("n")[:5], wire.BadParameter},
 		"a number that is too large": {[]byte{0x93, exprLessEqual, 7, 6}, wire.FilteredOut},
