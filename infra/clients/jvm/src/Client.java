@@ -43,7 +43,7 @@ abstract class Client {
         static final Done WRITTEN = new Done(true, null);
     }
 
-    /** `known`: the operation had no effect, be it that it was not sent or that the server says so. */
+    /** `known`: the operation had no effect, since it was not sent or the server says so. */
     record Failure(String code, String cause, boolean known) {}
 
     /** Where the database is; the port of an address without one is -1. */
