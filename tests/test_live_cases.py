@@ -190,6 +190,8 @@ LOADS = {
     "ssh": OVER_SSH,
 }
 OTHERS = {
+    "a client without conditional writes": "load/test_write_once.py::"
+    "test_transactions_that_one_member_alone_acknowledged_are_found_lost_one_by_one",
     "a canary beside the load": STEPDOWN,
     "a dead man's switch on another machine": "experiments/test_partition_over_ssh.py::"
     "test_a_run_killed_in_mid_partition_leaves_a_node_that_joins_the_others_by_itself",

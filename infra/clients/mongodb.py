@@ -7,6 +7,7 @@ retries are off unless `retryWrites` and `retryReads` are given.
 import asyncio
 import json
 import sys
+from contextlib import suppress
 
 from pymongo import AsyncMongoClient, errors
 
@@ -78,7 +79,7 @@ def ended(r, error):
     return {**answer, "end": "in_doubt"} if unknown and r["do"] == "write" else answer
 
 
-async def do(records, r):
+async def do(work, records, r):
     task = asyncio.create_task(work(records, r))
     if not (await asyncio.wait({task}, timeout=EARLY * r["deadline_ms"] / 1000))[0]:
         task.cancel()
@@ -100,7 +101,7 @@ def encryption(tls):
     return {"tls": True, **{k: v for k, v in words.items() if v}} if tls.get("enabled") else {}
 
 
-async def main():
+async def main(work=work):
     opening = json.loads(sys.stdin.readline())
     at, options = opening["connection"], opening.get("options") or {}
     login = {k: at[k] for k in ("username", "password") if at.get(k)}
@@ -109,10 +110,11 @@ async def main():
     client = AsyncMongoClient(at["uri"], **login, **{**usual, **options})
     async with client, asyncio.TaskGroup() as tasks:
         records = client[opening["namespace"]]["brownout_client"]
-        await client.admin.command("ping")
+        with suppress(errors.CollectionInvalid):  # it is there
+            await records.database.create_collection(records.name)
         print(json.dumps({"opened": "pymongo", "settings": options}), flush=True)
         while (line := await asyncio.to_thread(sys.stdin.readline)) and '"close"' not in line:
-            tasks.create_task(do(records, json.loads(line)))
+            tasks.create_task(do(work, records, json.loads(line)))
 
 
 if __name__ == "__main__":

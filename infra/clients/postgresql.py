@@ -60,7 +60,7 @@ def ended(r, error):
     return {**answer, "cause": cause} if cause else answer
 
 
-async def do(pool, r):
+async def do(work, pool, r):
     task = asyncio.create_task(work(pool, r))
     if not (await asyncio.wait({task}, timeout=EARLY * r["deadline_ms"] / 1000))[0]:
         task.cancel()  # not awaited: psycopg would wait for the server that hangs
@@ -86,7 +86,7 @@ def encryption(tls):
     return {name: value for name, value in words.items() if value}
 
 
-async def main():
+async def main(work=work, schema=f"CREATE TABLE IF NOT EXISTS {TABLE} {COLUMNS}"):
     opening = json.loads(sys.stdin.readline())
     at, options = opening["connection"], opening.get("options") or {}
     login = {"user": at["username"], "password": at["password"], "autocommit": True}
@@ -95,10 +95,10 @@ async def main():
     pool = AsyncConnectionPool(where, kwargs=login, open=False, **options)
     async with pool, asyncio.TaskGroup() as tasks:
         async with pool.connection() as connection:
-            await connection.execute(f"CREATE TABLE IF NOT EXISTS {TABLE} {COLUMNS}")
+            await connection.execute(schema)
         print(json.dumps({"opened": "psycopg", "settings": options}), flush=True)
         while (line := await asyncio.to_thread(sys.stdin.readline)) and '"close"' not in line:
-            tasks.create_task(do(pool, json.loads(line)))
+            tasks.create_task(do(work, pool, json.loads(line)))
 
 
 if __name__ == "__main__":

@@ -138,7 +138,7 @@ func (d *Driver) Do(ctx context.Context, op *driver.Op) driver.Result {
 	r := request{Do: doRead, Key: op.ID}
 	if op.Kind.Write() {
 		r = writeOf(op.ID, op.Record, op.Value)
-		if known := op.Known; known != nil {
+		if known := op.Known; known != nil && !s.spec.Client.WriteOnce {
 			r.Expect = &expect{Missing: known.Create, First: known.First, Last: known.Last}
 		}
 	}

@@ -165,6 +165,15 @@ func TestAWriteWhoseConditionDoesNotHoldIsRefusedWithWhatIsThere(t *testing.T) {
 	}
 }
 
+func TestAClientWithoutConditionalWritesIsNotAskedForAny(t *testing.T) {
+	d := memory(t)
+	d.streams[1].spec.Client.WriteOnce = true
+	do(t, d, write("orders:1", 5, nil), time.Minute)
+	if got := do(t, d, write("orders:1", 7, &driver.Known{Create: true}), time.Minute); got.Class != driver.OK {
+		t.Errorf("it expects nothing: %+v", got)
+	}
+}
+
 func TestTheClientSaysHowAnOperationEnded(t *testing.T) {
 	d := memory(t)
 	if got := do(t, d, write("fails:1", 1, nil), time.Minute); got.Class != driver.Failed || got.Cause != driver.CauseNotPrimary || got.Code != "25006" {

@@ -71,6 +71,7 @@ func newStream(s *spec.Spec, index, firstSlot int, all []*values, inDoubtFor tim
 	for _, set := range s.LedgerSets() {
 		if set.Stream == index {
 			kept := ledger.NewSet(set, st.deadline+inDoubtFor)
+			kept.Once = wanted.Client != nil && wanted.Client.WriteOnce
 			kept.Run = fmt.Sprintf("%08x.", crc32.ChecksumIEEE([]byte(s.Writer)))
 			st.keep(kept, mine)
 		}

@@ -3,7 +3,9 @@ package ledger
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"reflect"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -50,6 +52,32 @@ func TestALedgerKeepsEachFate(t *testing.T) {
 	}
 	if got := lines(t, s)[0]; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, wanted %+v", got, want)
+	}
+}
+
+func TestWhereAStoredKeyIsWrittenOnceEachWriteIsReadBackByItself(t *testing.T) {
+	s := registers(1)
+	s.Once, s.Run = true, "x."
+	write(s, 0, Acknowledged, Failed, InDoubt, Acknowledged)
+	if read, written := s.ID(0), s.WriteID(0); read != "app:r00000000.x.4" || written != read {
+		t.Errorf("the last write is read at %q and stored at %q", read, written)
+	}
+	promised := map[string]uint64{}
+	for _, l := range lines(t, s) {
+		promised[l.Key] = 100*l.AckedN + 10*l.InDoubtN + l.FailedN
+	}
+	want := map[string]uint64{
+		"app:r00000000": 100, "app:r00000000.x.1": 100, "app:r00000000.x.2": 1, "app:r00000000.x.3": 10, "app:r00000000.x.4": 100,
+	}
+	if !reflect.DeepEqual(promised, want) {
+		t.Errorf("got %v, wanted %v", promised, want)
+	}
+	if got := slices.Sorted(slices.Values(s.IDs())); !slices.Equal(got, slices.Sorted(maps.Keys(want))) {
+		t.Errorf("read back are %v", got)
+	}
+	key, ok := s.Acquire(0, 0)
+	if !ok || s.WriteID(key) != "app:r00000000.x.5" || s.ID(key) != "app:r00000000.x.4" {
+		t.Errorf("the next write is stored at %q, and %q is read until then", s.WriteID(key), s.ID(key))
 	}
 }
 

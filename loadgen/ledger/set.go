@@ -8,6 +8,8 @@
 // refused where anything else is: so no write covers up that an earlier one is
 // gone. A stored key that was found to hold something else is never written
 // again; its history is kept as it is, and the writer continues under a new one.
+// Where a write cannot name what it knows, each one has a stored key of its own
+// (Once), so that nothing is ever written over.
 // Memory is bounded: per stored key a fixed part, and at most MaxRanges ranges
 // each of sequences in doubt and failed.
 package ledger
@@ -39,6 +41,7 @@ type Set struct {
 	Name    string
 	Counter bool
 	Run     string // part of the stored keys that this run makes: an earlier one's may be there
+	Once    bool   // a stored key is written once: the next write of the key is under a new one
 	ids     []string
 
 	shared bool     // many writers at a time add to a counter
@@ -204,6 +207,9 @@ func (s *Set) Acquire(wanted uint64, now time.Duration) (key uint64, ok bool) {
 	}
 	key = s.nextFree(wanted)
 	s.take(key)
+	if k := &s.keys[key]; s.Once && k.next > 1 {
+		s.replace(key, nil)
+	}
 	return key, true
 }
 
@@ -268,12 +274,13 @@ type Ended struct {
 }
 
 // End books the write that was begun and gives its key back. The key stays
-// locked for a while if an attempt was in doubt, whatever its fate.
+// locked for a while if an attempt was in doubt, whatever its fate, unless its next write is under
+// another stored key.
 func (s *Set) End(key uint64, ended Ended) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.settle(key, &ended)
-	if ended.Doubtful || ended.Fate == InDoubt {
+	if !s.Once && (ended.Doubtful || ended.Fate == InDoubt) {
 		s.doubts = append(s.doubts, doubt{ended.At + s.doubtS, key})
 		return
 	}
@@ -374,11 +381,17 @@ func (s *Set) succeed(number uint64, ended *Ended) {
 	if refusal == nil && !unsureIfMade {
 		return
 	}
+	s.replace(number, refusal)
+}
+
+// replace has a new stored key take the place of the present one, whose history is kept.
+func (s *Set) replace(number uint64, refusal *Refusal) {
+	k := &s.keys[number]
 	heir := key{next: 1, create: true, heirs: k.heirs + 1, legacy: k.legacy}
 	if !k.create {
 		heir.legacy = s.ids[number]
 	}
-	if !k.create || unsureIfMade { // what could not be made promises nothing
+	if !k.create || k.last > 0 || s.Once { // what could not be made promises nothing
 		s.gone = append(s.gone, gone{id: s.ids[number], history: *k, refusal: refusal})
 	}
 	s.ids[number] = fmt.Sprintf("%s.%s%d", driver.LedgerID(s.Name, s.Counter, number), s.Run, heir.heirs)

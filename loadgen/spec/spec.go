@@ -104,8 +104,9 @@ func (s Success) Counts(status int) bool {
 
 // Client is a program of the user's, and what it alone understands.
 type Client struct {
-	Command []string       `json:"command"`
-	Options map[string]any `json:"options"`
+	Command   []string       `json:"command"`
+	Options   map[string]any `json:"options"`
+	WriteOnce bool           `json:"write_once"` // it has no conditional writes: each has a key of its own
 }
 
 // Play is a stream of players of games.

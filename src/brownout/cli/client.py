@@ -29,6 +29,9 @@ def check(
     options: Annotated[
         str, typer.Option("--options", help="The client's own options, as JSON.")
     ] = "{}",
+    write_once: Annotated[
+        bool, typer.Option("--write-once", help="It has no conditional writes.")
+    ] = False,
     confirm: Confirm = "",
 ) -> None:
     """Test the client COMMAND on a cluster against the rules of docs/client.md.
@@ -57,7 +60,8 @@ def check(
     ):
         adapter.ready()
         with Conversation(command, adapter.load_spec()["connection"], own) as client:
-            for rule in _rules(check_rules(client, end=False), client, target, adapter):
+            first = check_rules(client, end=False, once=write_once)
+            for rule in _rules(first, client, target, adapter):
                 broken = broken or bool(rule.problem)
                 sign = "✗" if rule.problem else "✓"
                 typer.echo(f"{sign} {rule.name}{f': {rule.problem}' * bool(rule.problem)}")

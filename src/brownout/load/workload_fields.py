@@ -207,6 +207,9 @@ class Client(Settings):
     options: dict[str, Any] = Field(
         default_factory=dict, description="what the program alone understands"
     )
+    write_once: Annotated[
+        bool, Field(description="it has no conditional writes: each write has a key of its own")
+    ] = False
 
 
 class Stream(Settings):
