@@ -15,8 +15,8 @@ from brownout.databases.redis.lab.settings import RedisLab
 PORTS = Ports("127.0.0.1", 1001, 1002)
 
 
-def program(at: Path, version: str) -> Path:
-    at.write_text(f"#!/bin/sh\necho 'Redis server v={version} sha=0:0'\n")
+def program(at: Path, version: str, name: str = "Redis") -> Path:
+    at.write_text(f"#!/bin/sh\necho '{name} server v={version} sha=0:0'\n")
     at.chmod(0o755)
     return at
 
@@ -25,7 +25,9 @@ def test_the_one_that_was_named_is_not_silently_replaced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BROWNOUT_REDIS", str(program(tmp_path / "r", "6.2.14")))
-    with pytest.raises(ClusterError, match=r"says 'Redis server v=6\.2.*wanted a Redis 7 or later"):
+    with pytest.raises(
+        ClusterError, match=r"says 'Redis server v=6\.2.*wanted a Redis or Valkey 7 or later"
+    ):
         find_redis()
 
 
@@ -34,6 +36,19 @@ def test_one_on_the_path_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.delenv("BROWNOUT_REDIS", raising=False)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     assert find_redis() == own
+
+
+def test_a_valkey_server_is_taken_where_there_is_no_redis_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    valkey = program(tmp_path / "valkey-server", "8.0.1", "Valkey")
+    monkeypatch.delenv("BROWNOUT_REDIS", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert find_redis() == valkey
+    redis = program(tmp_path / "redis-server", "7.0.15")
+    assert find_redis() == redis
+    monkeypatch.setenv("BROWNOUT_REDIS", str(valkey))
+    assert find_redis() == valkey
 
 
 def test_without_one_it_is_said_what_to_install(

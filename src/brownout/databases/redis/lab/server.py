@@ -1,5 +1,6 @@
-"""Finding a redis-server that starts on this machine, and what goes into its configuration file."""
+"""Finding a redis-server or valkey-server that starts here, and what its configuration says."""
 
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -38,6 +39,8 @@ class Ports:
 def find_redis() -> Path:
     """Return a redis-server 7 or later that runs here: BROWNOUT_REDIS, on PATH, or of a wheel.
 
+    A valkey-server will do where BROWNOUT_REDIS names it, or PATH has no redis-server.
+
     Raises `ClusterError` with every place that was looked at and why it would not do.
     """
     program = programs.first(
@@ -49,14 +52,15 @@ def find_redis() -> Path:
     if isinstance(program, Path):
         return program
     raise ClusterError(
-        "; ".join(program) or "a lab of Redis needs redis-server, which is not on PATH",
+        "; ".join(program)
+        or "a lab of Redis needs redis-server or valkey-server, which is not on PATH",
         f"apt install redis-server, or pip install {_WHEEL}, or set {VARIABLE} to one",
     )
 
 
 def _problem(program: Path) -> str | None:
     wrong = programs.digest_problem(program, _SHA256) if program in set(_packaged()) else None
-    return wrong or programs.problem(program, _SAYS, "a Redis 7 or later")
+    return wrong or programs.problem(program, _SAYS, "a Redis or Valkey 7 or later")
 
 
 def configuration(spec: RedisLab, ports: Ports, home: Path, data: Path, password: str) -> str:
@@ -97,6 +101,8 @@ def configuration(spec: RedisLab, ports: Ports, home: Path, data: Path, password
 
 def _candidates() -> Iterator[tuple[str, Path]]:
     yield from programs.named(VARIABLE, "redis-server")
+    if on_path := shutil.which("valkey-server"):
+        yield "valkey-server on PATH", Path(on_path)
     yield from ((f"the wheel {_WHEEL}", program) for program in _packaged())
 
 
