@@ -90,8 +90,8 @@ def test_every_shipped_workload_has_room_for_one(name: str) -> None:
         ("mongodb", "perhaps", "configuration.canary: override `perhaps`: wanted path=value"),
         ("mongodb", "rate=0", "configuration.canary.rate: "),
         ("mongodb", "command=python3", "wanted a list, as "),
-        ("mongodb", "threads=4", "found threads, which a canary has no more; wanted `options`"),
-        ("mongodb", "policies.timeoutMS=4", "found policies, which a canary has no more; wanted `"),
+        ("mongodb", "threads=4", "found threads, which a canary no longer has; wanted `options`"),
+        ("mongodb", "policies.timeoutMS=4", "found policies, which a canary no longer has; wanted `"),
         ("etcd", "true", "found no ready client for etcd, wanted `command`, or a database that"),
     ],
 )

@@ -369,7 +369,7 @@ class Faults:
         return difference
 
     def resolve(self, action: str, node: str | None, setting: str = "") -> None:
-        """Note that this undo is pending no more."""
+        """Note that this undo is no longer pending."""
         with self._lock:
             self._pending = undos.resolve(self._pending, action, node, setting)
         self._watches.keep(self.pending)

@@ -61,7 +61,7 @@ class Watch:
         threading.Thread(target=self._watch, name="fault", daemon=True).start()
 
     def stop(self) -> Lasted:
-        """End the watch; return what it saw. A look that is under way counts no more."""
+        """End the watch; return what it saw. A look that is under way no longer counts."""
         with self._lock:
             self._over.set()
             return self._lasted

@@ -37,7 +37,7 @@ class CanarySpec(Settings):
     def _is_of_today(cls, data: Any) -> Any:
         for name, now in _FORMER.items():
             if isinstance(data, dict) and name in data:
-                raise ValueError(f"found {name}, which a canary has no more; wanted {now}")
+                raise ValueError(f"found {name}, which a canary no longer has; wanted {now}")
         return data
 
     @field_validator("command", mode="before")

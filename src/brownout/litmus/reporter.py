@@ -54,7 +54,7 @@ class Reporter:
         return self._litmus.write_result(result)
 
     def _note(self, about: Mapping[str, Any], reason: str, message: str) -> None:
-        """An event that cannot be written is said and no more: the result has it all."""
+        """An event that cannot be written is only logged: the result has it all."""
         try:
             self._litmus.note(about, reason, message, self._here.pod)
         except BrownoutError as error:

@@ -44,7 +44,7 @@ class BalanceWatch:
         self._thread.start()
 
     def stop(self) -> None:
-        """Look a last time, and no more; safe to call again."""
+        """Look one last time; safe to call again."""
         self._stop.set()
         self._thread.join(timeout=15.0)
 

@@ -91,7 +91,7 @@ class ClusterWatch:
             self._milestones.stop()
 
     def stop(self) -> None:
-        """Look no more."""
+        """Stop looking."""
         self._milestones.stop()
         for watch in (self._balance, self._primaries):
             if watch is not None:

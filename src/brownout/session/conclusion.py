@@ -22,7 +22,7 @@ logger = logging.getLogger("chaostoolkit")
 def conclude(directory: RunDirectory, journal: Mapping[str, Any], remember: Remember) -> Impact:
     """Write all that is made from a run's raw files, print the table, and return the impact.
 
-    A report that cannot be made is said and no more: the verdict does not hang on it. `remember`
+    A report that cannot be made is only logged: the verdict does not hang on it. `remember`
     puts the run into the history, and logs a warning if it cannot.
     """
     directory.write_journal(journal)

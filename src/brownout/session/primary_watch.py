@@ -72,7 +72,7 @@ class PrimaryWatch:
         return claims[-1] if claims else None
 
     def stop(self) -> None:
-        """Ask no more; safe to call again, and before `start`."""
+        """Stop asking; safe to call again, and before `start`."""
         self._stop.set()
         for thread in self._threads:
             if thread.ident:

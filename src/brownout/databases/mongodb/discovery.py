@@ -50,7 +50,7 @@ class PrimaryChange:
 
 @dataclass(frozen=True, slots=True)
 class MemberLoss:
-    """`member` served and does no more, from `at` at the latest, on `time.monotonic()`.
+    """`member` served and no longer does, from `at` at the latest, on `time.monotonic()`.
 
     The driver `noticed` it then or later: of one that fell silent, whose last sign of life was a
     heartbeat before `at` at most.
@@ -182,7 +182,7 @@ class SetWatch(TopologyListener, ServerHeartbeatListener):
             self._noted.notify_all()
 
     def _note_members(self, serving: set[str]) -> dict[str, float]:
-        """Note who serves now; return when each that does no more was lost."""
+        """Note who serves now; return when each that no longer does was lost."""
         now = time.monotonic()
         gone = sorted(self._serving - serving)
         lost = {name: min(now, self._heard.get(name, now) + self.heartbeat_s) for name in gone}

@@ -51,7 +51,7 @@ class Pod:
 
     @property
     def ended(self) -> bool:
-        """Whether its container ran and does no more."""
+        """Whether its container ran and no longer does."""
         return self.raw.get("status", {}).get("phase") in ("Succeeded", "Failed")
 
     @property
