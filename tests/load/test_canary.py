@@ -91,7 +91,7 @@ def test_every_shipped_workload_has_room_for_one(name: str) -> None:
         ("mongodb", "rate=0", "configuration.canary.rate: "),
         ("mongodb", "command=python3", "wanted a list, as "),
         ("mongodb", "threads=4", "found threads, which a canary no longer has; wanted `options`"),
-        ("mongodb", "policies.timeoutMS=4", "found policies, which a canary no longer has; wanted `"),
+        ("mongodb", "policies.timeoutMS=4", "found policies, which a canary no longer has; "),
         ("etcd", "true", "found no ready client for etcd, wanted `command`, or a database that"),
     ],
 )

@@ -57,6 +57,6 @@ def read(
         invalid = from_validation(error, model)
         raise ConfigurationError([f"{path}: {problem}" for problem in invalid]) from error
     file._path = path
-    if found := list(dict.fromkeys(problems(file))):
-        raise ConfigurationError([f"{path}: {problem}" for problem in found])
+    if mistakes := list(dict.fromkeys(problems(file))):
+        raise ConfigurationError([f"{path}: {problem}" for problem in mistakes])
     return file

@@ -126,10 +126,10 @@ def _cliff(title: str, variable: str, points: Sequence[Point]) -> str | None:
         return None
     ticks = tuple(Tick((n + 0.5) / len(points), each.value) for n, each in enumerate(points))
     plot = Plot(Axis(-0.5, len(points) - 0.5, ticks), linear(100, " %"), 720, 420, 150, bottom=100)
-    known = [(n, 100 * value) for n, value in enumerate(served) if value is not None]
-    pairs = [(one, other) for one, other in pairwise(known) if other[0] == one[0] + 1]
+    shares = [(n, 100 * value) for n, value in enumerate(served) if value is not None]
+    pairs = [(one, other) for one, other in pairwise(shares) if other[0] == one[0] + 1]
     parts = [plot.line(pair, "one") for pair in pairs]  # not over a value that was not measured
-    for n, value in known:
+    for n, value in shares:
         words = f"{variable} {points[n].value}: {signed('availability', value / 100)}"
         parts.append(plot.mark(n, value, _form(points[n]), "first", words))
     bottom = plot.height - plot.bottom
