@@ -10,8 +10,11 @@ from tests.wording import mentions
 
 from brownout.judge.analysis import analyze
 from brownout.measure.impact import Impact
+from brownout.show.report import results
+from brownout.show.report.grid import Cell
 from brownout.show.report.markdown import render as markdown
-from brownout.show.report.table import render
+from brownout.show.report.material import Material
+from brownout.show.report.table import render, rows
 
 
 def limit(measure: str, number: float, scope: str = "total") -> dict[str, Any]:
@@ -89,3 +92,16 @@ def test_a_write_outage_behind_served_reads_is_named() -> None:
     words = markdown(impact, "run")
     assert mentions(words, "9.8 s", "9.9 s")
     assert "No write succeeded for 9.8 s." in words
+
+
+def test_a_register_that_is_not_linearizable_is_counted_and_its_drawing_linked() -> None:
+    broken = {"key": "orders:r00000007", "stream": "orders", "lane": "a:1", "t": 31.2}
+    broken |= {"operation": "read 5", "drawing": "history-orders-r00000007.html"}
+    counts = {"registers": 60, "operations": 900, "nonlinearizable": 2, "unknown": 1}
+    histories = {"streams": ["orders"], **counts, "examples": [broken]}
+    impact = made({"faults": [{}], "ledger": {"histories": histories}})
+    values = {label: value for label, value, *_ in rows(impact, impact.faults[0], 0)}
+    assert values["registers that are not linearizable"] == "2 to 3 of 60, in 900 operations"
+    grid = results.ledger(Material(Path("run"), impact))
+    links = [cell.link for line in grid.rows for cell in line if isinstance(cell, Cell)]
+    assert links == ["history-orders-r00000007.html"]
