@@ -5,13 +5,14 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.bench import before, begin, clients, go, histograms, long_runs, peer
+from tests.bench import before, begin, clients, go, histograms, long_runs, peer, protocol
 from tests.bench.table import inserted, machine
 
 PARTS: dict[str, Callable[[], str]] = {
     "generator": go.tables,
     "before": before.tables,
     "clients": clients.tables,
+    "protocol": protocol.tables,
     "pymongo": peer.tables,
     "start": begin.tables,
     "runs": long_runs.tables,

@@ -194,10 +194,15 @@ def done_by_asbench(told: str) -> int:
 
 def by_brownout(lab: str, rate: int | None, seconds: int) -> Spent:
     """Let the generator that `BROWNOUT_LOADGEN` names, or ours, work for a round on a lab."""
+    return spent_by_brownout(_workload(rate), lab, seconds)
+
+
+def spent_by_brownout(workload: Mapping[str, object], lab: str, seconds: int) -> Spent:
+    """Apply a workload to a lab, and return what the generator spent on it."""
     runs = Path(os.environ["BROWNOUT_RUNS"])
-    workload = runs.with_name("asbench.yaml")
-    workload.write_text(json.dumps(_workload(rate)))
-    command = [sys.executable, "-m", "brownout", "load", str(workload), "--cluster", lab]
+    file = runs.with_name("workload.yaml")
+    file.write_text(json.dumps(workload))
+    command = [sys.executable, "-m", "brownout", "load", str(file), "--cluster", lab]
     subprocess.run([*command, "--for", f"{seconds}s"], stdout=subprocess.DEVNULL, check=True)
     run = max(runs.iterdir(), key=lambda path: path.stat().st_mtime_ns)
     with (run / "generator.csv").open() as own, (run / "series.csv").open() as series:
