@@ -142,6 +142,6 @@ def test_a_plain_line_that_says_nothing_new_is_repeated_after_a_while(
             enough.set()
         return Board(phase="waiting")
 
-    lines = plain_lines(caplog, draw, enough, again_s=0.05)
+    lines = plain_lines(caplog, draw, enough, again_s=0.0)
     assert set(lines) == {"brownout: waiting"}
-    assert 2 <= len(lines) < 12
+    assert len(lines) >= 12

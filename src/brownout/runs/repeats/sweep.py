@@ -162,7 +162,7 @@ def _total_outage(point: Point) -> str:
 #: What stands under each value of a picture.
 _FELT: Mapping[str, Callable[[Point], str]] = {
     "new primary after": _new_primary,
-    "total outage": _total_outage,
+    label("blackout"): _total_outage,
 }
 
 
