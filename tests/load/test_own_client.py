@@ -86,7 +86,8 @@ def test_the_clients_own_recovery_and_ledger_are_measured_beside_the_drivers(
     assert ran.impact["ledger"]["acknowledged"] > 500
     assert "client orders read" in fault["longest_blackout_by_lane"]
     orders = fault["scopes"]["orders"]
-    assert orders["longest_blackout"] > 0
+    if cluster != "lab-aerospike":  # whose other four nodes serve on
+        assert orders["longest_blackout"] > 0
     assert orders["errors"]
     assert "other" not in orders["errors"], "an error of the connection has a cause"
     assert ran.directory is not None
