@@ -85,4 +85,5 @@ def test_the_plan_of_an_experiment_on_each_lab_is_as_it_was(
         shown = f"exit code {said.code}\n{said.out}{said.err}"
         for path in (home, sysconfig.get_path("purelib"), sys.prefix, ROOT):
             shown = shown.replace(str(path), "…")
+        shown = shown.replace(Path(sys.executable).name, "python")
         assert shown == snapshot(name=f"{experiment} on {lab}")
