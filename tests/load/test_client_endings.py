@@ -257,7 +257,7 @@ def test_a_client_for_node_says_how_a_write_ended(driver: str, module: str, tmp_
 
 
 def test_a_read_of_psycopg_that_passes_its_deadline_failed(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     psycopg = client("postgresql")
 
@@ -265,24 +265,23 @@ def test_a_read_of_psycopg_that_passes_its_deadline_failed(
         request["sent"] = True
         await asyncio.sleep(60)
 
-    monkeypatch.setattr(psycopg, "work", hang)
     for do in ("read", "write"):
-        asyncio.run(psycopg.do(None, {"id": 1, "do": do, "deadline_ms": 1}))
+        asyncio.run(psycopg.do(hang, None, {"id": 1, "do": do, "deadline_ms": 1}))
     ends = [json.loads(line)["end"] for line in capsys.readouterr().out.splitlines()]
     assert ends == ["failed", "in_doubt"]
 
 
-@pytest.mark.parametrize("name", ["postgresql", "sqlalchemy_postgresql"])
+@pytest.mark.parametrize(
+    ("name", "given"), [("postgresql", (None,)), ("sqlalchemy_postgresql", ())]
+)
 def test_a_write_that_still_waits_for_a_connection_at_its_deadline_failed(
-    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    name: str, given: tuple[None, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    module = client(name)
-
     async def wait(*_: object) -> None:
         await asyncio.sleep(60)
 
-    monkeypatch.setattr(module, "work", wait)
-    asyncio.run(module.do(wait, {"id": 1, "do": "write", "deadline_ms": 1}))
+    request = {"id": 1, "do": "write", "deadline_ms": 1}
+    asyncio.run(client(name).do(wait, *given, request))
     answer = json.loads(capsys.readouterr().out)
     assert (answer["end"], answer["cause"]) == ("failed", "pool-exhausted")
 

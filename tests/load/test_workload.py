@@ -344,7 +344,7 @@ def test_the_second_stream_of_a_name_is_refused() -> None:
 def test_an_unknown_workload_is_told_the_known_ones() -> None:
     with pytest.raises(
         ConfigurationError,
-        match=r"wanted one of adtech, client-never-recovers, key-value, .* or the path",
+        match=r"wanted one of address-kept, adtech, client-never-recovers, .* or the path",
     ):
         workloads.load("labb")
 
