@@ -42,7 +42,7 @@ def test_the_reference_clients_keep_every_rule(language: str, tmp_path: Path) ->
     assert broken(commands[language]) == {}
 
 
-@pytest.mark.skipif(shutil.which("java") is None, reason="NOT TESTED: there is no java")
+@pytest.mark.skipif(shutil.which("java") is None, reason="NOT TESTED: java is not on PATH")
 @pytest.mark.parametrize("ascii_only", [True, False])
 def test_the_reference_client_in_java_reads_all_that_a_text_may_hold(ascii_only: bool) -> None:
     text = '"quoted" \\ / \t \b {}[],: null é \u2028 \x7f \U0001f600 ' + "\\" * 50_000

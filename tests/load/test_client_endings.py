@@ -237,7 +237,7 @@ NODE = {
 )
 def test_a_client_for_node_says_how_a_write_ended(driver: str, module: str, tmp_path: Path) -> None:
     if shutil.which("node") is None:
-        pytest.skip(f"NOT TESTED: the client for {driver}: there is no node")
+        pytest.skip(f"NOT TESTED: the client for {driver}: node is not on PATH")
     package = tmp_path / "node_modules" / driver
     package.mkdir(parents=True)
     (package / "index.js").write_text(module)

@@ -154,7 +154,7 @@ class Conversation:
 def check(client: Conversation, end: bool = True, once: bool = False) -> Iterator[Rule]:
     """Yield each rule once it was tried; without a database that answers, most are broken.
 
-    With `once` it has no conditional writes, so that there are no rules about those.
+    With `once` it has no conditional writes, and the rules about those are left out.
     """
     problem = client.opened()
     yield Rule("it opens", problem)
