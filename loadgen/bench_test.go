@@ -194,6 +194,21 @@ func BenchmarkEngineAlone(b *testing.B) {
 	b.ReportMetric(allocations, "allocations/operation")
 }
 
+// registers is a database that answers at once and keeps the record of each key.
+func registers() func(context.Context, *driver.Op) driver.Result {
+	var records sync.Map
+	return func(_ context.Context, op *driver.Op) driver.Result {
+		result := drivertest.OK()
+		if op.Kind.Write() {
+			records.Store(op.ID, op.Record)
+		} else if stored, is := records.Load(op.ID); is {
+			stored := stored.(driver.Record)
+			result.Record = &stored
+		}
+		return result
+	}
+}
+
 // BenchmarkCheckedReads compares reads of a verified stream that return a record, each of which is
 // held against the ledger, with reads that return none.
 func BenchmarkCheckedReads(b *testing.B) {
@@ -202,17 +217,7 @@ func BenchmarkCheckedReads(b *testing.B) {
 	})
 	var checked, unchecked float64
 	for b.Loop() {
-		var registers sync.Map
-		answer := func(_ context.Context, op *driver.Op) driver.Result {
-			result := drivertest.OK()
-			if op.Kind.Write() {
-				registers.Store(op.ID, op.Record)
-			} else if stored, is := registers.Load(op.ID); is {
-				stored := stored.(driver.Record)
-				result.Record = &stored
-			}
-			return result
-		}
+		answer := registers()
 		_, checked = underEngine(b, s, &drivertest.Fake{Answer: answer}, time.Second)
 		blind := func(ctx context.Context, op *driver.Op) driver.Result {
 			result := answer(ctx, op)
@@ -234,18 +239,7 @@ func BenchmarkHistory(b *testing.B) {
 				s.Rate, s.Verified, s.LedgerKeys, s.Reads = 1000, true, 1000, spec.Linearizable
 				s.Linearizable = linearizable
 			})
-			var registers sync.Map
-			answer := func(_ context.Context, op *driver.Op) driver.Result {
-				result := drivertest.OK()
-				if op.Kind.Write() {
-					registers.Store(op.ID, op.Record)
-				} else if stored, is := registers.Load(op.ID); is {
-					stored := stored.(driver.Record)
-					result.Record = &stored
-				}
-				return result
-			}
-			_, per := underEngine(b, s, &drivertest.Fake{Answer: answer}, 3*time.Second)
+			_, per := underEngine(b, s, &drivertest.Fake{Answer: registers()}, 3*time.Second)
 			if linearizable {
 				kept += per
 			} else {

@@ -89,7 +89,7 @@ async def main():
                 print("entry: leads to", *(now or ["no node"]), file=sys.stderr, flush=True)
 
     def write_hosts():
-        if leads_to:  # a name keeps its address while there is no primary
+        if leads_to:  # without a primary, a name keeps its address
             hosts.with_suffix(".new").write_text(f"{addresses[nodes.index(leads_to)]} {NAME}\n")
             hosts.with_suffix(".new").replace(hosts)
 

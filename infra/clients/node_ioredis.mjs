@@ -2,8 +2,9 @@
 // `npm install ioredis`. The options are those of its Cluster: slotsRefreshInterval, redisOptions: {socketTimeout}, …
 // `retryDelayOnFailover` is 0: if it is more, ioredis sends what a broken connection had not answered again, and such a
 // write may take effect twice.
-import { createInterface } from "node:readline";
 import { Cluster, ReplyError } from "ioredis";
+
+import { say, serve } from "./protocol.mjs";
 
 // Answers nil once it is written, else {what is stored} or {}.
 const WRITE = `
@@ -21,13 +22,13 @@ return nil
 // Why the server did not do what was asked, by the code of its answer.
 const CAUSES = {
   READONLY: "not-primary",
+  MOVED: "not-primary",
   CLUSTERDOWN: "quorum-unavailable",
   NOREPLICAS: "quorum-unavailable",
   LOADING: "no-node",
   MASTERDOWN: "no-node",
 };
 
-const say = (answer) => process.stdout.write(JSON.stringify(answer) + "\n");
 let cluster, namespace;
 
 async function open({ connection, options, ...opening }) {
@@ -72,29 +73,12 @@ const BROKEN = {
 
 function ended(r, error) {
   if (!(error instanceof ReplyError)) {
-    const cause = BROKEN[error.code] ?? BROKEN[error.message];
+    const [, last] = /^Too many Cluster redirections.* ReplyError: (\w+)/.exec(error.message) ?? [];
+    const cause = BROKEN[error.code] ?? BROKEN[error.message] ?? CAUSES[last];
     return { end: r.do === "write" ? "in_doubt" : "failed", code: error.message, cause };
   }
   const code = error.message.split(" ")[0];
   return { end: "failed", code, cause: CAUSES[code] };
 }
 
-function perform(r) {
-  const deadline = setTimeout(() => {
-    r.late = true;
-    say({ id: r.id, end: r.do === "write" ? "in_doubt" : "failed", cause: "client-timeout-total" });
-  }, 0.98 * r.deadline_ms); // since an answer takes a moment
-  const answer = (how) => {
-    clearTimeout(deadline);
-    if (!r.late) say({ id: r.id, ...how });
-  };
-  work(r).then(answer, (error) => answer(ended(r, error)));
-}
-
-for await (const line of createInterface({ input: process.stdin })) {
-  const request = JSON.parse(line);
-  if (request.do === "close") break;
-  if (request.do === "open") await open(request);
-  else perform(request);
-}
-process.stdout.write("", () => process.exit(0));
+await serve({ open, work, ended });

@@ -1,7 +1,6 @@
 // A client for a stream on MongoDB, by its driver for Node: the protocol of docs/client.md.
 // `npm install mongodb`. The options are those of MongoClient: maxPoolSize, waitQueueTimeoutMS, writeConcern, …
 // Its retries are off unless `retryWrites` and `retryReads` are given.
-import { createInterface } from "node:readline";
 import {
   MongoClient,
   MongoNetworkError,
@@ -10,6 +9,8 @@ import {
   MongoServerSelectionError,
   MongoWriteConcernError,
 } from "mongodb";
+
+import { say, serve } from "./protocol.mjs";
 
 // What the server answers to a write that it did not begin.
 const NOT_PRIMARY = [10107, 13435];
@@ -30,7 +31,6 @@ const CAUSES = {
 };
 const DUPLICATE_KEY = 11000;
 
-const say = (answer) => process.stdout.write(JSON.stringify(answer) + "\n");
 let records;
 
 async function open({ connection, options, namespace }) {
@@ -86,22 +86,4 @@ function ended(r, error) {
   return r.do === "write" && !refused ? { ...answer, end: "in_doubt" } : answer;
 }
 
-function perform(r) {
-  const deadline = setTimeout(() => {
-    r.late = true;
-    say({ id: r.id, end: r.do === "write" ? "in_doubt" : "failed", cause: "client-timeout-total" });
-  }, 0.98 * r.deadline_ms); // since an answer takes a moment
-  const answer = (how) => {
-    clearTimeout(deadline);
-    if (!r.late) say({ id: r.id, ...how });
-  };
-  work(r).then(answer, (error) => answer(ended(r, error)));
-}
-
-for await (const line of createInterface({ input: process.stdin })) {
-  const request = JSON.parse(line);
-  if (request.do === "close") break;
-  if (request.do === "open") await open(request);
-  else perform(request);
-}
-process.stdout.write("", () => process.exit(0));
+await serve({ open, work, ended });

@@ -1,7 +1,8 @@
 // A client for a stream on PostgreSQL, by node-postgres and its pool: the protocol of docs/client.md.
 // `npm install pg`. The options are those of pg's Pool: max, connectionTimeoutMillis, query_timeout, …
-import { createInterface } from "node:readline";
 import pg from "pg";
+
+import { say, serve } from "./protocol.mjs";
 
 const TABLE = "brownout_client";
 const COLUMNS = "(key text PRIMARY KEY, writer text, sequence bigint, value text)";
@@ -14,7 +15,6 @@ const WRITES = {
   first: `UPDATE ${TABLE} ${SET} WHERE key = $1 AND writer = $2 AND sequence BETWEEN $5 AND $6`,
 };
 
-const say = (answer) => process.stdout.write(JSON.stringify(answer) + "\n");
 let pool;
 
 // node-postgres has one address, so with several the one that takes writes is looked for.
@@ -88,23 +88,10 @@ function ended(r, error) {
   return { end: unknown ? "in_doubt" : "failed", code, cause: CAUSES[code] };
 }
 
-function perform(r) {
-  const deadline = setTimeout(() => {
-    r.late = true;
-    const unknown = r.sent && r.do === "write";
-    say({ id: r.id, end: unknown ? "in_doubt" : "failed", cause: r.sent ? "client-timeout-total" : "pool-exhausted" });
-  }, 0.98 * r.deadline_ms); // since an answer takes a moment
-  const answer = (how) => {
-    clearTimeout(deadline);
-    if (!r.late) say({ id: r.id, ...how });
-  };
-  work(r).then(answer, (error) => answer(ended(r, error)));
+// What waits for a connection at its deadline was not sent.
+function late(r) {
+  const unknown = r.sent && r.do === "write";
+  return { end: unknown ? "in_doubt" : "failed", cause: r.sent ? "client-timeout-total" : "pool-exhausted" };
 }
 
-for await (const line of createInterface({ input: process.stdin })) {
-  const request = JSON.parse(line);
-  if (request.do === "close") break;
-  if (request.do === "open") await open(request);
-  else perform(request);
-}
-process.stdout.write("", () => process.exit(0));
+await serve({ open, work, ended, late });

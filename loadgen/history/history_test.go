@@ -134,7 +134,7 @@ func TestWhatIsNotKnownIsNeitherLinearizableNorBroken(t *testing.T) {
 			}
 		})
 	}
-	t.Run("there was no time", func(t *testing.T) {
+	t.Run("time ran out", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
 		got := scripted(t, "w2 1-2", "r1 3-4").Check(ctx, func(uint64, uint64) {})

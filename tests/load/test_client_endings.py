@@ -212,6 +212,11 @@ NODE = {
         ("server CLUSTERDOWN The cluster is down", "failed", "quorum-unavailable"),
         ("server ERR wrong type", "failed", None),
         ("node Connection is closed.", "in_doubt", "connection-reset"),
+        (
+            "node Too many Cluster redirections. Last error: ReplyError: MOVED 992 a:1",
+            "in_doubt",
+            "not-primary",
+        ),
         ("node of another kind", "in_doubt", None),
     ],
     "mongodb": [
@@ -242,6 +247,7 @@ def test_a_client_for_node_says_how_a_write_ended(driver: str, module: str, tmp_
     package.mkdir(parents=True)
     (package / "index.js").write_text(module)
     program = shutil.copy(CLIENTS / f"node_{driver}.mjs", tmp_path)
+    shutil.copy(CLIENTS / "protocol.mjs", tmp_path)
     connection = {"uri": "x://a:1", "username": "", "password": ""}
     opening = {"do": "open", "namespace": "n", "connection": connection, "options": {}}
     write = {"do": "write", "key": "k", "writer": "w", "sequence": 1, "deadline_ms": 20_000}

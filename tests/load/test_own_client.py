@@ -37,6 +37,7 @@ def command(client: str, where: Path) -> list[str]:
         return [sys.executable, str(CLIENTS / client)]
     if client.endswith(".mjs"):
         program = shutil.copy(CLIENTS / client, where)
+        shutil.copy(CLIENTS / "protocol.mjs", where)
         driver = Path(client).stem.removeprefix("node_")
         subprocess.run(["npm", "install", "--silent", "--prefix", where, driver], check=True)
         return ["node", str(program)]

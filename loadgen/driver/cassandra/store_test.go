@@ -97,7 +97,7 @@ func (s store) Document(set string, id int64) (text string) {
 	return text
 }
 
-func (s store) PutClient() {} // there is no ready client
+func (s store) PutClient() {} // Cassandra has no ready client in Python
 
 func (s store) PutForeign() []string {
 	s.exec(fmt.Sprintf("CREATE KEYSPACE IF NOT EXISTS %q WITH replication = "+

@@ -99,7 +99,7 @@ func (k InKeys) Keep(id string) (putBack func()) {
 	return func() { k.Set(key, old) }
 }
 
-// PutClient has nothing to do: there is no ready client.
+// PutClient does nothing: this database has no ready client.
 func (k InKeys) PutClient() {}
 
 func (k InKeys) customers() string { return string(k.Keys) + "/customers" }

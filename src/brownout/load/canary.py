@@ -33,7 +33,7 @@ def with_canary(workload: Workload, wanted: Any, cluster: Cluster) -> Workload:
 
     `wanted` is the experiment's variable: empty for what the inventory says, `true` or `false`, a
     mapping, or `rate=5,options.retryWrites=true` to change single settings. Raises
-    `ConfigurationError` for an unknown setting, and where there is no client.
+    `ConfigurationError` for an unknown setting, and for a database without a ready client.
     """
     spec = _spec_of(wanted, cluster)
     if spec is None:

@@ -89,7 +89,7 @@ def begin(name: str, request: Request, budget_s: float) -> tuple[Record, bool]:
 def gather(name: str) -> Record:
     """Write the records of all shares as one, with the experiments of its findings; return it.
 
-    Raises `ConfigurationError` if there is no share, or the shares do not belong together.
+    Raises `ConfigurationError` if no share is found, or the shares do not belong together.
     """
     root, objects = _root(name), _objects()
     names = {path.name for path in root.glob("*-of-*")}
