@@ -45,7 +45,8 @@ class Image:
     where nothing else is said, as `{"--dbpath": "/data/db"}`; `config_file` is the file that says
     the rest; `server_directory` is where processes under a supervisor work. `variables` maps
     variables of the environment to options, or to `server_directory` with what follows the value:
-    `{"PGROOT": "server_directory/data"}`. `note` says what there is to know.
+    `{"PGROOT": "server_directory/data"}`. `note` says what there is to know. `settings` are those
+    of an inventory whose nodes are such containers of a Docker engine, where `note` does not hold.
     """
 
     words: tuple[str, ...]
@@ -56,6 +57,7 @@ class Image:
     server_directory: str = ""
     variables: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

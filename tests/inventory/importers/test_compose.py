@@ -163,6 +163,37 @@ def test_patroni_beside_the_etcd_that_it_needs(file: Write) -> None:
     assert any("2379 is not published" in note for note in etcd.machines[0].notes)
 
 
+STREAMING = f"""\
+services:
+  pg1: &pg
+    image: IMAGE
+    environment: {{POSTGRES_PASSWORD: {SECRET}}}
+    ports: ["5432:5432"]
+    volumes: ["pg1:/var/lib/postgresql/data"]
+  pg2:
+    <<: *pg
+    ports: ["5433:5432"]
+    volumes: ["./pg2:/var/lib/postgresql/data"]
+"""
+
+
+@pytest.mark.parametrize(
+    "image", ["postgres:16", "postgis/postgis:16-3.4", "pgvector/pgvector:pg16"]
+)
+def test_postgresql_without_patroni_streams_and_says_itself_where_its_data_lie(
+    file: Write, image: str
+) -> None:
+    path = file(STREAMING.replace("IMAGE", image))
+    imported, database = _read(path)
+    assert database == "postgresql"
+    assert addresses(imported) == {"shop-pg1-1": "127.0.0.1:5432", "shop-pg2-1": "127.0.0.1:5433"}
+    first, second = imported.machines
+    assert first.notes == ()  # no supervisor is asked, and a wipe finds its volume
+    assert ["bind mount" in note for note in second.notes] == [True]
+    cluster = inventory.parse(yaml.safe_load(text_of(path)), path)
+    assert cluster.streaming is not None
+
+
 def test_cassandra_with_fixed_addresses_and_replicas(file: Write) -> None:
     imported, database = _read(file(CASSANDRA))
     assert database == "cassandra"

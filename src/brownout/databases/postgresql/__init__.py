@@ -10,7 +10,8 @@ pure). `options` is what a workload may say, `lab` makes clusters of processes h
 """
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from brownout.databases.postgresql import cloudnative
 from brownout.databases.postgresql.grants import GRANTS
@@ -39,7 +40,12 @@ def _fetch(spec: PostgresqlLab, progress: Callable[[str], None]) -> None:
 
 #: Percona's operator is made of Crunchy's.
 _OF_CRUNCHY = "postgres-operator.crunchydata.com/cluster"
-_WORDS = ("postgres", "postgresql", "patroni", "repmgr", "cnpg", "pg", "timescaledb", "edb")
+_WORDS = (
+    *("postgres", "postgresql", "patroni", "repmgr", "cnpg", "pg", "edb"),
+    *("pgvector", "postgis", "timescaledb"),  # extensions, whose images have the server
+)
+#: What the inventory of members says that nothing supervises.
+_STREAMING: Mapping[str, Any] = {"streaming": {}}
 _WITHOUT_PATRONI = (
     "it is not under Patroni, and brownout does not know what promotes it: in pods only "
     "CloudNativePG is supported (docs/postgresql.md#cloudnativepg)"
@@ -115,6 +121,7 @@ POSTGRESQL = Database(
                 server_directory="/bitnami/postgresql/data",
                 variables={"PGDATA": "server_directory"},
                 note=_WITHOUT_PATRONI,
+                settings=_STREAMING,
             ),
             Image(
                 words=_WORDS,
@@ -122,6 +129,7 @@ POSTGRESQL = Database(
                 server_directory="/var/lib/postgresql/data",
                 variables={"PGDATA": "server_directory"},
                 note=_WITHOUT_PATRONI,
+                settings=_STREAMING,
             ),
         ),
         programs=("postgres",),

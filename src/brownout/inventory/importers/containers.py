@@ -6,7 +6,7 @@ compose, docker ──▶ what is said of each container ──▶ images (which
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from brownout.base.errors import ConfigurationError
 from brownout.inventory.importers import images
@@ -14,6 +14,8 @@ from brownout.inventory.importers.images import Container, Recognised
 from brownout.inventory.importers.machine import Imported, Machine, with_routers
 
 __all__ = ["Contained", "Wanted", "read"]
+
+_T = TypeVar("_T")
 
 #: What a container starts that only waits.
 _WAITS = frozenset(("nc", "sleep", "tail", "wait-for-it.sh"))
@@ -112,8 +114,14 @@ def read(wanted: Wanted, containers: Sequence[Contained]) -> tuple[Imported, str
             "them there, too (docs/docker.md)."
         )
     machines = tuple(_machine(one, recognised, wanted) for one, recognised in members)
-    settings = _alike([images.shared(recognised) for _, recognised in members])
-    imported = Imported(wanted.name, wanted.source, machines, settings, tuple(notes))
+    imported = Imported(
+        wanted.name,
+        wanted.source,
+        machines,
+        _alike([images.shared(recognised) for _, recognised in members]),
+        tuple(notes),
+        settings=_alike([recognised.image.settings for _, recognised in members]),
+    )
     return with_routers(imported, routers), kinds[0]
 
 
@@ -121,7 +129,7 @@ def _names(members: Sequence[tuple[Contained, Recognised]], kind: str) -> str:
     return ", ".join(one.said.name for one, recognised in members if recognised.database == kind)
 
 
-def _alike(each: Sequence[Mapping[str, str]]) -> dict[str, str]:
+def _alike(each: Sequence[Mapping[str, _T]]) -> dict[str, _T]:
     """Return the settings that all have alike."""
     return {
         name: value
@@ -159,21 +167,23 @@ def _machine(one: Contained, recognised: Recognised, wanted: Wanted) -> Machine:
     server = images.servers()[recognised.database]
     host, port = _reached(one, inner)
     storage = images.storage(recognised)
-    storage.pop("server_directory", None)  # a container is one node as a whole
-    api = one.published.get(server.api_port, "") if server.api_port else ""
+    directory = storage.pop("server_directory", "")  # a container is one node as a whole
+    image = recognised.image
+    api_port = 0 if image.settings else server.api_port
+    api = one.published.get(api_port, "") if api_port else ""
     return Machine(
         name=one.container,
         address=host,
         database_port=port,
         shard=images.shard(recognised),
-        api=api if api != f"{host}:{server.api_port}" else "",
+        api=api if api != f"{host}:{api_port}" else "",
         host={"kind": "docker", **wanted.engine, "container": one.container, **storage},
         notes=(
             *one.notes,
-            *recognised.notes,
+            *(note for note in recognised.notes if not (image.settings and note == image.note)),
             *notes,
-            *_doubts(one, inner, api, server.api_port),
-            *_of_storage(one, storage),
+            *_doubts(one, inner, api, api_port),
+            *_of_storage(one, storage, directory if image.settings else ""),
         ),
     )
 
@@ -229,12 +239,15 @@ def _doubts(one: Contained, inner: int, api: str, api_port: int) -> Iterator[str
         yield f"its port {api_port} is not published, at which its supervisor is asked"
 
 
-def _of_storage(one: Contained, storage: Mapping[str, Any]) -> Iterator[str]:
-    """Yield why a wipe would be refused: only a named volume of the engine is emptied."""
-    if not storage:
+def _of_storage(one: Contained, storage: Mapping[str, Any], directory: str) -> Iterator[str]:
+    """Yield why a wipe would be refused: only a named volume of the engine is emptied.
+
+    `directory` is where a server that says so itself keeps its data.
+    """
+    if not storage and not directory:
         yield "where it keeps its data is not known: `command`, `config_file`"
-    words: Sequence[str] = storage.get("command", ())
-    for place in (word for word in words[1:] if word.startswith("/")):
+    words: Sequence[str] = [*storage.get("command", ())[1:], directory]
+    for place in (word for word in words if word.startswith("/")):
         within = [at for at in one.volumes if f"{place}/".startswith(f"{at.rstrip('/')}/")]
         kind = one.volumes[max(within, key=len)] if within else "none"
         if kind != "volume" and (within or one.every_volume):
