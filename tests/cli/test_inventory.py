@@ -225,6 +225,33 @@ def test_a_key_file_is_named_where_it_is_there(
     assert (first["address"], first["host"]["service"]) == ("a:27017", "mongod")
 
 
+@pytest.mark.parametrize(
+    ("content", "options", "database"),
+    [
+        ("[etcd:children]\ncontrol\n[control]\na\n[workers]\nb\n", (), "etcd"),
+        ("[etcd]\nb\n[kv]\na\n", ("--group", "kv", "--database", "redis"), "redis"),
+        ("[etcd]\nb\n[redis_prod]\na\n[redis_exporter]\nb\n", ("--database", "redis"), "redis"),
+        ("[main]\na\n[replica]\nb\n[postgres_cluster:children]\nmain\n", (), "postgresql"),
+        ("[blue:children]\nmongodb1\n[mongodb1]\na\n[mongos]\nb\n", ("--group", "blue"), "mongodb"),
+    ],
+)
+def test_what_runs_is_what_the_name_of_the_group_says(
+    brownout: Brownout, given: Any, content: str, options: tuple[str, ...], database: str
+) -> None:
+    said = brownout("inventory", "from-ansible", given(content), *options)
+    assert said.code == 0, said.err
+    written = yaml.safe_load(said.out)
+    assert (written["database"], [node["name"] for node in written["nodes"]]) == (database, ["a"])
+
+
+def test_a_group_whose_name_says_no_database_is_not_taken_for_one(
+    brownout: Brownout, given: Any
+) -> None:
+    said = brownout("inventory", "from-ansible", given("[kv]\na\n"), "--group", "kv")
+    assert (said.code, said.out) == (64, "")
+    assert "--database" in said.err
+
+
 def test_variables_that_lie_beside_an_inventory_are_read(
     brownout: Brownout, given: Any, home: Path, tmp_path: Path
 ) -> None:
@@ -293,7 +320,7 @@ def test_without_ansible_one_is_told_what_to_install(
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        ({"web": {"hosts": ["w1"]}}, "has no group `aerospike`; it has web; say which by --group"),
+        ({"web": {"hosts": ["w1"]}}, "found none; it has web; say which by --group, and"),
         ("[aerospike]\n", "group `aerospike` has no hosts"),
         ('[aerospike]\na x="y\n', "given: Ansible cannot read it"),
         ({"_meta": {"hostvars": {"a": {"ansible_user": "{{ who }}"},
@@ -301,7 +328,8 @@ def test_without_ansible_one_is_told_what_to_install(
                                  "c": {"ansible_port": "x"}}},
           "aerospike": {"hosts": ["a", "b", "c"]}},
          "3 problems:\ngiven: host a: ansible_user: found a template"),
-        ("aerospike: [a, b]\n", "has no group `aerospike`; it has none"),
+        ("aerospike: [a, b]\n", "found none; it has none; say which by --group"),
+        ("[etcd]\na\n[redis_nodes]\nb\n", "found etcd (etcd), redis_nodes (redis); say which by -"),
         ({"_meta": {}, "aerospike": {"hosts": ["a"], "vars": {"ansible_user": "u"}}},
          "group `aerospike`: found `vars`, wanted them with each host; list without --export"),
         ('{"aerospike": ', "not valid JSON"),

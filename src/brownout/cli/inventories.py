@@ -1,6 +1,5 @@
 """`brownout inventory`: inventories made of what other tools know of the same machines."""
 
-import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from brownout.base import usual
 from brownout.base.errors import ConfigurationError
 from brownout.base.extras import how_to_install
 from brownout.cli.framework import App, Command
@@ -89,10 +87,12 @@ def from_ansible(
     group: Annotated[
         str,
         typer.Option(
-            help="The group of the nodes, or several (`a,b`); default: the database's name."
+            help="The group of the nodes, or several (`a,b`); default: that named after a database."
         ),
     ] = "",
-    database: Annotated[str, typer.Option(help="What runs on them.")] = usual.DATABASE,
+    database: Annotated[
+        str, typer.Option(help="What runs on them; default: what the group's name says.")
+    ] = "",
     address_from: Annotated[
         str,
         typer.Option(
@@ -116,9 +116,11 @@ def from_ansible(
     from brownout.inventory.importers.ansible_variables import Wanted
     from brownout.inventory.importers.document import server_of
 
-    groups = tuple(filter(None, re.split(r"[,:]", group or database)))
-    wanted = Wanted(groups, database, server_of(database), address_from, port_from, port)
+    if database:
+        server_of(database)
     text, source = _read(file) if str(file) == "-" else (ansible.listing(file), file.name)
+    groups, database = ansible.asked_for(text, source, group, database)
+    wanted = Wanted(groups, database, server_of(database), address_from, port_from, port)
     _write(ansible.read(text, source, wanted), database, name, port, output)
 
 

@@ -22,9 +22,10 @@ from brownout.base.errors import ConfigurationError
 from brownout.base.secret import environment_without_secrets
 from brownout.base.settings_file import read_text
 from brownout.inventory.importers.ansible_variables import HostVariables, Wanted, is_port, machines
+from brownout.inventory.importers.images import named_after
 from brownout.inventory.importers.machine import Imported, Machine
 
-__all__ = ["listing", "read"]
+__all__ = ["asked_for", "listing", "read"]
 
 _PROGRAM: Final = "ansible-inventory"
 #: A plugin may ask a cloud for its machines.
@@ -105,6 +106,40 @@ def _check_plugins(file: Path, complaint: str) -> None:
         )
 
 
+def asked_for(text: str, source: str, group: str, database: str) -> tuple[tuple[str, ...], str]:
+    """Return the groups of the nodes and what runs on them, by the names of the groups.
+
+    `group` (`a,b`) and `database` are the user's, each empty where it is to be found. Raises
+    `ConfigurationError` where the names leave a doubt, with the option that decides.
+    """
+    listed = _parsed(text, source)
+    groups = tuple(filter(None, re.split(r"[,:]", group)))
+    if groups and database:
+        return groups, database
+    listed_groups = ", ".join(sorted(_groups(listed))) or "none"
+    if groups:
+        kinds = {kind for each in _within(listed, *groups) if (kind := named_after(each))}
+        if len(kinds) != 1:
+            says = f"says {' and '.join(sorted(kinds))}" if kinds else "does not say which database"
+            raise ConfigurationError(f"{source}: the group `{group}` {says}; say it by --database")
+        return groups, kinds.pop()
+    if database in _groups(listed):
+        return (database,), database
+    kind_of = {name: kind for name in _groups(listed) if (kind := named_after(name))}
+    named = sorted(name for name, kind in kind_of.items() if database in ("", kind))
+    inner = {child for name in named for child in _within(listed, name) if child != name}
+    outer = [name for name in named if name not in inner]
+    if len(outer) != 1:
+        candidates = ", ".join(f"{name} ({kind_of[name]})" for name in outer)
+        raise ConfigurationError(
+            f"{source}: wanted one group named after {database or 'a database'}, found "
+            f"{candidates or f'none; it has {listed_groups}'}",
+            "say which by --group"
+            + ("" if database or outer else ", and its database by --database"),
+        )
+    return (outer[0],), kind_of[outer[0]]
+
+
 @dataclass(frozen=True, slots=True)
 class _Hosts:
     """The hosts of nodes with their shards (empty: none), those of routers, and all others."""
@@ -120,11 +155,10 @@ def read(text: str, source: str, wanted: Wanted) -> Imported:
     Raises `ConfigurationError` with all problems.
     """
     listed = _parsed(text, source)
-    named = [name for name in listed if name != "_meta"]
-    groups = {*named, *(child for name in named for child in _names(listed[name], "children"))}
+    groups = {*_groups(listed), "all", "ungrouped"}
     unknown = [name for name in wanted.groups if name not in groups]
     if unknown:
-        names_of_groups = ", ".join(sorted(groups - {"all", "ungrouped"})) or "none"
+        names_of_groups = ", ".join(sorted(_groups(listed))) or "none"
         raise ConfigurationError(
             [f"{source}: has no group `{name}`; it has {names_of_groups}" for name in unknown],
             "say which by --group",
@@ -293,15 +327,25 @@ def _parsed(text: str, source: str) -> Mapping[str, Any]:
 
 def _hosts(listed: Mapping[str, Any], *groups: str) -> list[str]:
     """Return the hosts of groups and of all in them, in the order in which they stand there."""
-    hosts: dict[str, None] = {}
-    inner, waiting = {*groups}, [*groups]
+    inner = _within(listed, *groups)
+    return list(dict.fromkeys(host for name in inner for host in _names(listed.get(name), "hosts")))
+
+
+def _within(listed: Mapping[str, Any], *groups: str) -> dict[str, None]:
+    """Return these groups and all in them, in the order in which they stand there."""
+    inner, waiting = dict.fromkeys(groups), [*groups]
     while waiting:
-        content = listed.get(waiting.pop(0))
-        hosts.update(dict.fromkeys(_names(content, "hosts")))
-        new = [child for child in _names(content, "children") if child not in inner]
-        inner.update(new)
+        new = [n for n in _names(listed.get(waiting.pop(0)), "children") if n not in inner]
+        inner |= dict.fromkeys(new)
         waiting += new
-    return list(hosts)
+    return inner
+
+
+def _groups(listed: Mapping[str, Any]) -> set[str]:
+    """Return the names of all groups but those that every inventory has."""
+    named = [name for name in listed if name != "_meta"]
+    inner = (child for name in named for child in _names(listed[name], "children"))
+    return {*named, *inner} - {"all", "ungrouped"}
 
 
 def _names(content: Any, kind: str) -> list[str]:

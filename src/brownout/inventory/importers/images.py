@@ -8,15 +8,15 @@ was seen and which option decides.
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from brownout.base.errors import ConfigurationError
 from brownout.inventory.database import Image, Server, databases
 
-__all__ = ["Container", "Recognised", "is_aside", "leads_to_shards", "option", "port", "recognise"]
-__all__ += ["servers", "shard", "shared", "started_with", "storage"]
+__all__ = ["Container", "Recognised", "is_aside", "leads_to_shards", "named_after", "option"]
+__all__ += ["port", "recognise", "servers", "shard", "shared", "started_with", "storage"]
 
 #: Parts of the names of images and containers that stand beside a database.
 _BESIDE = frozenset(
@@ -185,7 +185,7 @@ def _of(database: str, container: Container, evidence: _Evidence) -> Recognised:
 
 def _evidence(server: Server, one: Container, *, named: bool) -> _Evidence:
     """Return how much speaks for `server`, the strongest first."""
-    words = {word for image in server.images for word in image.words}
+    words = _words(server)
     *before, own = _folders(one.image)
     variables = any(
         any(name.lower().startswith(f"{word}_") for word in words) for name in one.variables
@@ -198,6 +198,21 @@ def _evidence(server: Server, one: Container, *, named: bool) -> _Evidence:
         int(_match(words, one.name)) + int(variables),
         int(server.port in one.ports),
     )
+
+
+def named_after(name: str) -> str:
+    """Return the database whose servers a name says, as `stone` of `stone_nodes`; else ""."""
+    others = {
+        word
+        for server in servers().values()
+        for word in (*server.beside_words, *server.router_words, *server.aside_words)
+    }
+    kinds = [kind for kind, one in servers().items() if _match({kind} | _words(one), name)]
+    return kinds[0] if len(kinds) == 1 and not _match(_BESIDE | others, name) else ""
+
+
+def _words(server: Server) -> set[str]:
+    return {word for image in server.images for word in image.words}
 
 
 def _is_beside(one: Container) -> bool:
@@ -239,7 +254,7 @@ def _parts(name: str) -> set[str]:
     return {*parts, *(_NUMBER.sub("", one) for one in parts)}
 
 
-def _match(words: Sequence[str] | set[str], name: str) -> bool:
+def _match(words: Iterable[str], name: str) -> bool:
     return bool(_parts(name) & set(words))
 
 
