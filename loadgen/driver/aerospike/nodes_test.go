@@ -23,6 +23,7 @@ type cluster struct{ nodes []*node }
 type node struct {
 	*drivertest.Server
 	port int
+	home string
 }
 
 func TestMain(m *testing.M) { drivertest.Main(m) }
@@ -63,7 +64,7 @@ func start(t testing.TB, directory string, size int) *cluster {
 		n := &node{&drivertest.Server{Address: addresses[3*i], Command: func() *exec.Cmd {
 			return exec.Command(server, "-config-file", filepath.Join(home, "aerospike.conf"),
 				"-migrate-record", "50us", "-migrate-partition", "50us")
-		}}, ports[3*i]}
+		}}, ports[3*i], home}
 		n.Start(t)
 		c.nodes = append(c.nodes, n)
 	}
