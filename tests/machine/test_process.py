@@ -54,6 +54,19 @@ def test_a_started_process_listens_in_a_session_of_its_own(node: Node) -> None:
     assert pid_file(node).read_text() == f"{state.pid}\n"
 
 
+def test_a_started_process_keeps_no_file_of_its_starters_open(listening_node: Node) -> None:
+    read, write = os.pipe()  # as `flock` lets the command that it runs have its lock
+    os.set_inheritable(write, True)
+    ProcessHost(listening_node).start()
+    try:
+        os.close(write)
+        os.set_blocking(read, False)
+        assert os.read(read, 1) == b""  # the end: nobody else has the other side
+    finally:
+        os.close(read)
+        ProcessHost(listening_node).stop("kill")
+
+
 def test_starting_again_changes_nothing(node: Node) -> None:
     before = running_pid(node)
 

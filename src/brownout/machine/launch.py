@@ -81,6 +81,8 @@ def _spawn(spec: ProcessSpec) -> int:
         (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
         (os.POSIX_SPAWN_OPEN, 1, str(log) if log else os.devnull, append, 0o640),
         (os.POSIX_SPAWN_DUP2, 1, 2),
+        # Or the node would keep what our caller let us have, as `flock` does its lock, to its end.
+        *((os.POSIX_SPAWN_CLOSE, number) for number in _inherited()),
     ]
     try:
         return os.posix_spawn(
@@ -94,6 +96,19 @@ def _spawn(spec: ProcessSpec) -> int:
         )
     except OSError as error:
         raise HostError(f"`{command[0]}` cannot be started: {error.strerror}") from error
+
+
+def _inherited() -> list[int]:
+    """Return the open files that a child of ours would get, but for the three of every program."""
+    inherited = []
+    for file in Path("/proc/self/fd").iterdir():
+        number = int(file.name)
+        try:
+            if number > 2 and os.get_inheritable(number):
+                inherited.append(number)
+        except OSError:  # that of the list itself
+            continue
+    return inherited
 
 
 def _exit_status(pid: int) -> int | None:
