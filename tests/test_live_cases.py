@@ -167,7 +167,7 @@ LABS = {
 #: Labs that fetch what they run, or take gigabytes and minutes, or do what another one shows: all
 #: that runs on them is `matrix`.
 HEAVY = {
-    *("lab-cassandra", "lab-cassandra-partition", "lab-cassandra-secure"),
+    *("lab-aerospike-gray", "lab-cassandra", "lab-cassandra-partition", "lab-cassandra-secure"),
     *("lab-postgresql-partition", "lab-postgresql-patroni3"),
     *("lab-cassandra-disk", "lab-mongodb-disk", "lab-postgresql-disk", "lab-redis-disk"),
     *("lab-cassandra-gray", "lab-etcd-gray", "lab-mongodb-gray", "lab-mongodb-gray-defaults"),

@@ -7,8 +7,10 @@ from brownout.databases.aerospike.adapter import AerospikeAdapter
 from brownout.databases.aerospike.lab.conf import SETTINGS, Ports, as_made, configuration
 from brownout.databases.aerospike.lab.server import Server, find_server
 from brownout.databases.aerospike.lab.settings import AerospikeLab
+from brownout.databases.lab import file_systems, network
 from brownout.databases.lab.engine import Progress
 from brownout.databases.lab.milestones import await_milestone
+from brownout.databases.lab.network import Place
 from brownout.databases.lab.ports import reserve_ports
 from brownout.inventory.model import Cluster, Node, ProcessSpec
 
@@ -27,16 +29,22 @@ def lay_out(cluster: Cluster, spec: AerospikeLab, directory: Path) -> Cluster:
     server = find_server()
     _check_racks(spec, server)
     count = spec.members + spec.spares
+    names = [f"n{number}" for number in range(1, count + 1)]
+    places = network.places(directory, names, spec.network_namespaces)
     free = reserve_ports(_PORTS_EACH * count, directory)
-    ports = [Ports(*free[n : n + _PORTS_EACH]) for n in range(0, len(free), _PORTS_EACH)]
+    ports = [
+        Ports(place.address, *free[_PORTS_EACH * n : _PORTS_EACH * (n + 1)])
+        for n, place in enumerate(places.values())
+    ]
+    data = file_systems.places(directory, names, spec)
     nodes = []
-    for number in range(1, count + 1):
-        home = directory / f"n{number}"
-        for below in ("data", "server/smd", "server/usr/udf/lua"):
+    for number, name in enumerate(names, 1):
+        home = directory / name
+        for below in ("server/smd", "server/usr/udf/lua"):
             (home / below).mkdir(parents=True)
-        text = configuration(spec, cluster.name, number, ports, home)
+        text = configuration(spec, cluster.name, number, ports, home, data[name])
         (home / "aerospike.conf").write_text(text, encoding="utf-8")
-        nodes.append(_node(number, ports[number - 1].service, home, server, spec))
+        nodes.append(_node(number, ports[number - 1], places[name], home, server, spec))
     members, spares = nodes[: spec.members], nodes[spec.members :]
     adapted = spec.model_copy(update={"stand_in": server.stand_in})
     update = {"nodes": tuple(members), "spares": tuple(spares), "lab": adapted}
@@ -74,7 +82,9 @@ def await_whole(cluster: Cluster, progress: Progress) -> None:
         await_milestone(adapter, "whole", _WHOLE_TIMEOUT_S)
 
 
-def _node(number: int, port: int, home: Path, server: Server, spec: AerospikeLab) -> Node:
+def _node(
+    number: int, at: Ports, place: Place, home: Path, server: Server, spec: AerospikeLab
+) -> Node:
     file = home / "aerospike.conf"
     host = ProcessSpec(
         config_file=file,
@@ -82,6 +92,7 @@ def _node(number: int, port: int, home: Path, server: Server, spec: AerospikeLab
         log_file=home / "asd.log",
         working_directory=home,
         command=server.command(spec, file),
+        network_namespace=place.namespace,
     )
     rack = f"r{spec.rack_of(number)}" if spec.racks else ""
-    return Node(name=f"n{number}", address=f"127.0.0.1:{port}", host=host, rack=rack)
+    return Node(name=f"n{number}", address=f"{at.address}:{at.service}", host=host, rack=rack)

@@ -15,13 +15,13 @@ SETTINGS: dict[str, Any] = {
     "replication_factor": 2,
     "migration_speed": {"migrate_threads": 1, "migrate_sleep": 1, "migrate_max_num_incoming": 4},
 }
-_ADDRESS = "127.0.0.1"
 
 
 @dataclass(frozen=True, slots=True)
 class Ports:
     """Where a node listens. The stand-in has no admin port."""
 
+    address: str
     service: int
     fabric: int
     heartbeat: int
@@ -47,11 +47,12 @@ def as_made() -> tuple[str, ...]:
 
 
 def configuration(
-    spec: AerospikeLab, name: str, number: int, ports: Sequence[Ports], home: Path
+    spec: AerospikeLab, name: str, number: int, ports: Sequence[Ports], home: Path, data: Path
 ) -> str:
     """Return the file of node `number`, from 1; the members come first in `ports`, then spares.
 
-    All nodes know the members; no node knows a spare before it joins.
+    All nodes know the members; no node knows a spare before it joins. `data` is the directory of
+    its storage.
     """
     own = ports[number - 1]
     rack = spec.rack_of(number)
@@ -74,22 +75,22 @@ def configuration(
                 f"namespace {NAMESPACE}",
                 f"replication-factor {SETTINGS['replication_factor']}",
                 *([f"rack-id {rack}"] if rack else []),
-                _storage(spec, home),
+                _storage(spec, data),
             ),
         )
     )
 
 
 def _network(spec: AerospikeLab, own: Ports, members: Sequence[Ports]) -> list[str]:
-    seeds = [f"mesh-seed-address-port {_ADDRESS} {p.heartbeat}" for p in members if p is not own]
+    seeds = [f"mesh-seed-address-port {p.address} {p.heartbeat}" for p in members if p is not own]
     return [
-        _context("service", f"access-address {_ADDRESS}", *_endpoint(own.service)),
-        _context("fabric", *_endpoint(own.fabric)),
-        _context("admin", *_endpoint(own.admin)),
+        _context("service", f"access-address {own.address}", *_endpoint(own, own.service)),
+        _context("fabric", *_endpoint(own, own.fabric)),
+        _context("admin", *_endpoint(own, own.admin)),
         _context(
             "heartbeat",
             "mode mesh",
-            *_endpoint(own.heartbeat),
+            *_endpoint(own, own.heartbeat),
             *seeds,
             f"interval {spec.heartbeat_ms}",
             f"timeout {spec.heartbeat_timeout}",
@@ -97,16 +98,16 @@ def _network(spec: AerospikeLab, own: Ports, members: Sequence[Ports]) -> list[s
     ]
 
 
-def _storage(spec: AerospikeLab, home: Path) -> str:
+def _storage(spec: AerospikeLab, data: Path) -> str:
     return _context(
         "storage-engine device",
-        f"file {home}/data/{NAMESPACE}.dat",
+        f"file {data}/{NAMESPACE}.dat",
         f"filesize {spec.device_mb}M",
     )
 
 
-def _endpoint(port: int) -> tuple[str, str]:
-    return f"address {_ADDRESS}", f"port {port}"
+def _endpoint(own: Ports, port: int) -> tuple[str, str]:
+    return f"address {own.address}", f"port {port}"
 
 
 def _context(head: str, *lines: str) -> str:

@@ -4,12 +4,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from brownout.inventory.model import LabSpec
+from brownout.databases.lab.settings import NetworkedLab
 
 __all__ = ["AerospikeLab"]
 
 
-class AerospikeLab(LabSpec):
+class AerospikeLab(NetworkedLab):
     """Nodes of asd, or of the stand-in where there is none."""
 
     engine: Literal["aerospike"]
