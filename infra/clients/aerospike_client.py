@@ -95,8 +95,12 @@ def main():
     opening = json.loads(sys.stdin.readline())
     options = dict(opening.get("options") or {})
     namespace = options.pop("namespace", "")
-    client = aerospike.client(config(opening["connection"], options))
-    namespace = namespace or client.info_random_node("namespaces").split()[-1].split(";")[0]
+    try:
+        client = aerospike.client(config(opening["connection"], options))
+        namespace = namespace or client.info_random_node("namespaces").split()[-1].split(";")[0]
+    except exception.AerospikeError as error:
+        print(json.dumps({"error": f"{error.msg} ({error.code})"}), flush=True)
+        return
     place = namespace, f"{opening['namespace']}-client"
     print(json.dumps({"opened": "aerospike", "settings": options}), flush=True)
     with ThreadPoolExecutor(THREADS) as threads:

@@ -8,6 +8,7 @@ import asyncio
 import json
 import sys
 from contextlib import suppress
+from pathlib import Path
 
 from pymongo import AsyncMongoClient, errors
 
@@ -92,6 +93,9 @@ async def do(work, records, r):
 
 def encryption(tls):
     """Return the connection's `tls` in pymongo's words."""
+    for name in ("ca_file", "cert_file", "key_file"):
+        if tls.get(name):
+            Path(tls[name]).stat()  # whose error names the file, which the driver's does not
     words = {
         "tlsCAFile": tls.get("ca_file"),
         "tlsCertificateKeyFile": tls.get("cert_file"),  # which holds the key as well
@@ -105,13 +109,17 @@ async def main(work=work):
     opening = json.loads(sys.stdin.readline())
     at, options = opening["connection"], opening.get("options") or {}
     login = {k: at[k] for k in ("username", "password") if at.get(k)}
-    login |= encryption(at.get("tls") or {})
     usual = {"w": "majority", "retryWrites": False, "retryReads": False}
-    client = AsyncMongoClient(at["uri"], **login, **{**usual, **options})
-    async with client, asyncio.TaskGroup() as tasks:
+    try:
+        login |= encryption(at.get("tls") or {})
+        client = AsyncMongoClient(at["uri"], **login, **{**usual, **options})
         records = client[opening["namespace"]]["brownout_client"]
         with suppress(errors.CollectionInvalid):  # it is there
             await records.database.create_collection(records.name)
+    except (OSError, errors.PyMongoError) as error:
+        print(json.dumps({"error": str(error)}), flush=True)
+        return
+    async with client, asyncio.TaskGroup() as tasks:
         print(json.dumps({"opened": "pymongo", "settings": options}), flush=True)
         while (line := await asyncio.to_thread(sys.stdin.readline)) and '"close"' not in line:
             tasks.create_task(do(work, records, json.loads(line)))

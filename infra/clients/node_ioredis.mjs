@@ -2,9 +2,9 @@
 // `npm install ioredis`. The options are those of its Cluster: slotsRefreshInterval, redisOptions: {socketTimeout}, …
 // `retryDelayOnFailover` is 0: if it is more, ioredis sends what a broken connection had not answered again, and such a
 // write may take effect twice.
-import { Cluster, ReplyError } from "ioredis";
+import { Cluster, Redis, ReplyError } from "ioredis";
 
-import { say, serve } from "./protocol.mjs";
+import { encryption, serve } from "./protocol.mjs";
 
 // Answers nil once it is written, else {what is stored} or {}.
 const WRITE = `
@@ -39,15 +39,17 @@ async function open({ connection, options, ...opening }) {
     return { host, port: Number(port || 6379) };
   });
   const login = { username: connection.username || undefined, password: connection.password || undefined };
-  const redisOptions = { ...login, ...options.redisOptions };
+  const redisOptions = { ...login, tls: encryption(connection.tls), ...options.redisOptions };
   cluster = new Cluster(nodes, { retryDelayOnFailover: 0, ...options, redisOptions, lazyConnect: true });
   cluster.on("error", (error) => process.stderr.write(`${error.message}\n`));
-  try {
-    await cluster.connect();
-    say({ opened: "ioredis", settings: options });
-  } catch (error) {
-    say({ error: error.message });
-  }
+  await cluster.connect().catch(async (error) => {
+    let why = error; // "Connection is closed."; one node by itself says why
+    const node = new Redis({ ...nodes[0], ...redisOptions, lazyConnect: true, retryStrategy: null });
+    node.on("error", (of) => (why = of));
+    await node.connect().catch(() => node.disconnect());
+    throw why;
+  });
+  return { opened: "ioredis", settings: options };
 }
 
 async function work(r) {

@@ -10,7 +10,7 @@ import {
   MongoWriteConcernError,
 } from "mongodb";
 
-import { say, serve } from "./protocol.mjs";
+import { serve } from "./protocol.mjs";
 
 // What the server answers to a write that it did not begin.
 const NOT_PRIMARY = [10107, 13435];
@@ -33,18 +33,26 @@ const DUPLICATE_KEY = 11000;
 
 let records;
 
+// The connection's `tls` in the driver's words.
+function encryption(tls) {
+  if (!tls?.enabled) return {};
+  const words = {
+    tlsCAFile: tls.ca_file,
+    tlsCertificateKeyFile: tls.cert_file, // which holds the key as well
+    tlsCertificateKeyFilePassword: tls.key_passphrase,
+    tlsInsecure: tls.insecure_skip_verify,
+  };
+  return { tls: true, ...Object.fromEntries(Object.entries(words).filter(([, value]) => value)) };
+}
+
 async function open({ connection, options, namespace }) {
   const { username, password } = connection;
   const login = username ? { auth: { username, password } } : {};
   const usual = { writeConcern: { w: "majority" }, retryWrites: false, retryReads: false };
-  const client = new MongoClient(connection.uri, { ...login, ...usual, ...options });
-  try {
-    await client.db("admin").command({ ping: 1 });
-    records = client.db(namespace).collection("brownout_client");
-    say({ opened: "mongodb for Node", settings: options });
-  } catch (error) {
-    say({ error: error.message });
-  }
+  const client = new MongoClient(connection.uri, { ...login, ...encryption(connection.tls), ...usual, ...options });
+  await client.db("admin").command({ ping: 1 });
+  records = client.db(namespace).collection("brownout_client");
+  return { opened: "mongodb for Node", settings: options };
 }
 
 // Say whether a write took effect; it did not if its condition did not hold.

@@ -2,7 +2,7 @@
 // `npm install pg`. The options are those of pg's Pool: max, connectionTimeoutMillis, query_timeout, …
 import pg from "pg";
 
-import { say, serve } from "./protocol.mjs";
+import { encryption, serve } from "./protocol.mjs";
 
 const TABLE = "brownout_client";
 const COLUMNS = "(key text PRIMARY KEY, writer text, sequence bigint, value text)";
@@ -20,22 +20,25 @@ let pool;
 // node-postgres has one address, so with several the one that takes writes is looked for.
 async function open({ connection, options }) {
   const login = { user: connection.username || undefined, password: connection.password || undefined, database: "postgres" };
+  const tls = encryption(connection.tls);
+  const refused = [];
   for (const address of connection.uri.replace(/^[^/]*\/\//, "").replace(/[/?].*/, "").split(",")) {
     const { hostname: host, port } = new URL(`postgresql://${address}`);
-    const candidate = new pg.Pool({ host, port: Number(port || 5432), ...login, ...options });
+    const ssl = tls && { host, ...tls }; // whose name the certificate has to have
+    const candidate = new pg.Pool({ host, port: Number(port || 5432), ssl, ...login, ...options });
     candidate.on("error", (error) => process.stderr.write(`${error.message}\n`)); // an idle one broke
     try {
       const { rows } = await candidate.query("SELECT pg_is_in_recovery() AS standby");
-      if (rows[0].standby) throw new Error(`${address} is a standby`);
+      if (rows[0].standby) throw new Error("it is a standby");
       await candidate.query(`CREATE TABLE IF NOT EXISTS ${TABLE} ${COLUMNS}`);
       pool = candidate;
-      return say({ opened: "node-postgres", settings: options });
+      return { opened: "node-postgres", settings: options };
     } catch (error) {
-      process.stderr.write(`${error.message}\n`);
+      refused.push(`${address}: ${error.message || error.code}`);
       await candidate.end();
     }
   }
-  say({ error: "no address leads to a server that takes writes" });
+  throw new Error(`no address leads to a server that takes writes: ${refused.join("; ")}`);
 }
 
 // Why the server did not do what was asked, by its SQLSTATE; the others are of the connection.

@@ -3,8 +3,10 @@
 import asyncio
 import json
 import sys
+from pathlib import Path
 from urllib.parse import urlsplit
 
+from psycopg import AsyncConnection, Error
 from psycopg_pool import AsyncConnectionPool, PoolTimeout, TooManyRequests
 
 TABLE = "brownout_client"
@@ -76,9 +78,13 @@ def encryption(tls):
     """Return the connection's `tls` in libpq's words."""
     if not tls.get("enabled"):
         return {"sslmode": "disable"}
+    for name in ("cert_file", "key_file"):
+        if tls.get(name):
+            Path(tls[name]).stat()  # libpq would go without one that is not there
+    insecure = tls.get("insecure_skip_verify")
     words = {
-        "sslmode": "require" if tls.get("insecure_skip_verify") else "verify-full",
-        "sslrootcert": tls.get("ca_file"),
+        "sslmode": "require" if insecure else "verify-full",
+        "sslrootcert": tls.get("ca_file") if not insecure else None,  # libpq would check it
         "sslcert": tls.get("cert_file"),
         "sslkey": tls.get("key_file"),
         "sslpassword": tls.get("key_passphrase"),
@@ -90,12 +96,17 @@ async def main(work=work, schema=f"CREATE TABLE IF NOT EXISTS {TABLE} {COLUMNS}"
     opening = json.loads(sys.stdin.readline())
     at, options = opening["connection"], opening.get("options") or {}
     login = {"user": at["username"], "password": at["password"], "autocommit": True}
-    login |= encryption(at.get("tls") or {})
     where = f"postgresql://{urlsplit(at['uri']).netloc}/postgres?target_session_attrs=read-write"
+    try:
+        login |= encryption(at.get("tls") or {})
+        # The pool would try again and again, and not say why.
+        async with await AsyncConnection.connect(where, **login) as connection:
+            await connection.execute(schema)
+    except (OSError, Error) as error:
+        print(json.dumps({"error": str(error)}), flush=True)
+        return
     pool = AsyncConnectionPool(where, kwargs=login, open=False, **options)
     async with pool, asyncio.TaskGroup() as tasks:
-        async with pool.connection() as connection:
-            await connection.execute(schema)
         print(json.dumps({"opened": "psycopg", "settings": options}), flush=True)
         while (line := await asyncio.to_thread(sys.stdin.readline)) and '"close"' not in line:
             tasks.create_task(do(work, pool, json.loads(line)))

@@ -7,6 +7,7 @@ The options are those of `redis.asyncio.RedisCluster` (`max_connections`, `socke
 import asyncio
 import json
 import sys
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from redis.asyncio import RedisCluster
@@ -17,6 +18,7 @@ from redis.exceptions import (
     ConnectionError,
     MaxConnectionsError,
     RedisClusterException,
+    RedisError,
     ResponseError,
     TimeoutError,
 )
@@ -98,6 +100,9 @@ def encryption(tls):
     """Return the connection's `tls` in redis-py's words."""
     if not tls.get("enabled"):
         return {}
+    for name in ("ca_file", "cert_file", "key_file"):
+        if tls.get(name):
+            Path(tls[name]).stat()  # whose error names the file, which the driver's does not
     return {
         "ssl": True,
         "ssl_cert_reqs": "none" if tls.get("insecure_skip_verify") else "required",
@@ -113,15 +118,20 @@ async def main():
     at, options = opening["connection"], opening.get("options") or {}
     own = dict(options)
     hosts = [urlsplit(f"//{each}") for each in urlsplit(at["uri"]).netloc.split(",")]
-    cluster = RedisCluster(
-        startup_nodes=[ClusterNode(each.hostname, each.port or 6379) for each in hosts],
-        username=at["username"] or None,
-        password=at["password"] or None,
-        decode_responses=True,
-        retry=Retry(NoBackoff(), own.pop("retries", 0)),
-        **encryption(at.get("tls") or {}),
-        **own,
-    )
+    try:
+        cluster = RedisCluster(
+            startup_nodes=[ClusterNode(each.hostname, each.port or 6379) for each in hosts],
+            username=at["username"] or None,
+            password=at["password"] or None,
+            decode_responses=True,
+            retry=Retry(NoBackoff(), own.pop("retries", 0)),
+            **encryption(at.get("tls") or {}),
+            **own,
+        )
+        await cluster.initialize()
+    except (OSError, RedisError, RedisClusterException) as error:
+        print(json.dumps({"error": str(error)}), flush=True)
+        return
     async with cluster, asyncio.TaskGroup() as tasks:
         print(json.dumps({"opened": "redis-py", "settings": options}), flush=True)
         while (line := await asyncio.to_thread(sys.stdin.readline)) and '"close"' not in line:

@@ -8,8 +8,10 @@ pool is emptied; everything else (`pool_size`, `pool_pre_ping`, …) goes to SQL
 import asyncio
 import json
 import os
+import ssl
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from sqlalchemy import create_engine, event, exc, text
@@ -137,6 +139,29 @@ def by_psycopg(where, own):
     return engine, run
 
 
+def encryption(tls):
+    """Return the connection's `tls` for asyncpg and for psycopg, which has libpq's words."""
+    if not tls.get("enabled"):
+        return {"ssl": False}, {"sslmode": "disable"}
+    for name in ("ca_file", "cert_file", "key_file"):
+        if tls.get(name):
+            Path(tls[name]).stat()  # whose error names the file, which Python's own does not
+    context = ssl.create_default_context(cafile=tls.get("ca_file") or None)
+    if insecure := tls.get("insecure_skip_verify"):
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    if tls.get("cert_file"):
+        own = tls["cert_file"], tls.get("key_file") or None, tls.get("key_passphrase") or None
+        context.load_cert_chain(*own)
+    words = {
+        "sslmode": "require" if insecure else "verify-full",
+        "sslrootcert": tls.get("ca_file") if not insecure else None,  # libpq would check it
+        "sslcert": tls.get("cert_file"),
+        "sslkey": tls.get("key_file"),
+        "sslpassword": tls.get("key_passphrase"),
+    }
+    return {"ssl": context}, {name: value for name, value in words.items() if value}
+
+
 async def main():
     opening = json.loads(sys.stdin.readline())
     at, options = opening["connection"], opening.get("options") or {}
@@ -147,15 +172,21 @@ async def main():
         where["target_session_attrs"] = "read-write"  # one address is to lead to the primary
     own = dict(options)
     driver, invalidate_on = own.pop("driver", "asyncpg"), own.pop("invalidate_on", [])
-    where |= own.pop("connect_args", {})
-    engine, run = {"asyncpg": by_asyncpg, "psycopg": by_psycopg}[driver](where, own)
+    try:
+        asyncpgs, libpqs = encryption(at.get("tls") or {})
+        where |= asyncpgs if driver == "asyncpg" else libpqs
+        where |= own.pop("connect_args", {})
+        engine, run = {"asyncpg": by_asyncpg, "psycopg": by_psycopg}[driver](where, own)
+        await run({"do": "make"})
+    except (OSError, exc.SQLAlchemyError) as error:
+        print(json.dumps({"error": str(error)}), flush=True)
+        return
 
     @event.listens_for(engine, "handle_error")
     def invalidate(context):
         if getattr(context.original_exception, "sqlstate", None) in invalidate_on:
             context.is_disconnect = True  # the whole pool goes, as if the connection had broken
 
-    await run({"do": "make"})
     print(json.dumps({"opened": f"sqlalchemy {driver}", "settings": options}), flush=True)
     tasks = set()
     while (line := await asyncio.to_thread(sys.stdin.readline)) and '"close"' not in line:

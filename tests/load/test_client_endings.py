@@ -169,7 +169,8 @@ class Cluster {
     throw kind === "server" ? new ReplyError(words.join(" ")) : new Error(words.join(" "));
   }
 }
-module.exports = { Cluster, ReplyError };
+class Redis {}
+module.exports = { Cluster, Redis, ReplyError };
 """
 MONGODB = """
 class MongoServerError extends Error {}

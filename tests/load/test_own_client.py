@@ -1,15 +1,13 @@
 """A stream whose operations a program of the user's does, on a real cluster that fails over."""
 
 import json
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests import chaos_runner as chaos
 from tests.cli.conftest import Brownout, brownout, home
+from tests.ready_clients import command
 
 from brownout.databases.adapter import adapter_for
 from brownout.inventory.model import Cluster
@@ -17,8 +15,6 @@ from brownout.load.client_check import Conversation, check
 
 __all__ = ["brownout", "home"]
 
-ROOT = Path(__file__).parents[2]
-CLIENTS = ROOT / "infra" / "clients"
 WORKLOAD: dict[str, Any] = {
     "data": {"keys": 500, "value_bytes": 100},
     "streams": [
@@ -29,29 +25,6 @@ WORKLOAD: dict[str, Any] = {
         },
     ],
 }  # fmt: skip
-
-
-def command(client: str, where: Path) -> list[str]:
-    """How a ready client is started; its packages are fetched, and what is built is in `where`."""
-    if client.endswith(".py"):
-        return [sys.executable, str(CLIENTS / client)]
-    if client.endswith(".mjs"):
-        program = shutil.copy(CLIENTS / client, where)
-        shutil.copy(CLIENTS / "protocol.mjs", where)
-        driver = Path(client).stem.removeprefix("node_")
-        subprocess.run(["npm", "install", "--silent", "--prefix", where, driver], check=True)
-        return ["node", str(program)]
-    if client[0].isupper():
-        built = shutil.copytree(CLIENTS / "jvm", where / "jvm") / "target"
-        goals = ["compile", "dependency:copy-dependencies"]
-        subprocess.run(["mvn", "-q", "-B", *goals], cwd=built.parent, check=True)
-        # HikariCP pings what was not used for half a second; a write that waits for it is not sent.
-        no_ping = "-Dcom.zaxxer.hikari.aliveBypassWindowMs=60000"
-        return ["java", no_ping, "-cp", f"{built}/classes:{built}/dependency/*", client]
-    program = str(where / client)
-    made = ["go", "build", "-o", program, f"./infra/clients/{client}"]
-    subprocess.run(made, cwd=ROOT, check=True)
-    return [program]
 
 
 @pytest.mark.matrix

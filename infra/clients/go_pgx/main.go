@@ -5,9 +5,13 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"database/sql"
 	"encoding/json"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
@@ -19,8 +23,10 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	_ "github.com/jackc/pgx/v5/stdlib"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/youmark/pkcs8"
 )
 
 const (
@@ -54,8 +60,11 @@ type request struct {
 		Missing     bool
 		First, Last int64
 	}
-	Connection struct{ URI, Username, Password string }
-	Options    options
+	Connection struct {
+		URI, Username, Password string
+		TLS                     encryption
+	}
+	Options options
 }
 
 type options struct {
@@ -65,7 +74,69 @@ type options struct {
 	MaxIdleTimeS float64 `json:"max_idle_time_s"`
 }
 
+// encryption names files in PEM form.
+type encryption struct {
+	Enabled       bool
+	CAFile        string `json:"ca_file"`
+	CertFile      string `json:"cert_file"`
+	KeyFile       string `json:"key_file"`
+	KeyPassphrase string `json:"key_passphrase"`
+	Insecure      bool   `json:"insecure_skip_verify"`
+}
+
 type answer map[string]any
+
+// config returns what the connections are encrypted with, or nil.
+func (e encryption) config() (*tls.Config, error) {
+	if !e.Enabled {
+		return nil, nil
+	}
+	config := &tls.Config{InsecureSkipVerify: e.Insecure} //nolint:gosec // the user's own choice
+	if e.CAFile != "" {
+		text, err := os.ReadFile(e.CAFile)
+		if err != nil {
+			return nil, fmt.Errorf("tls.ca_file: %w", err)
+		}
+		config.RootCAs = x509.NewCertPool()
+		if !config.RootCAs.AppendCertsFromPEM(text) {
+			return nil, fmt.Errorf("tls.ca_file: %s holds no certificate", e.CAFile)
+		}
+	}
+	if e.CertFile == "" {
+		return config, nil
+	}
+	certificate, err1 := os.ReadFile(e.CertFile)
+	key, err2 := os.ReadFile(cmp.Or(e.KeyFile, e.CertFile)) // one file may hold both
+	pair, err := tls.Certificate{}, errors.Join(err1, err2)
+	if err == nil && e.KeyPassphrase != "" {
+		key, err = unlocked(key, e.KeyPassphrase)
+	}
+	if err == nil {
+		pair, err = tls.X509KeyPair(certificate, key)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("tls.cert_file and tls.key_file: %w", err)
+	}
+	config.Certificates = []tls.Certificate{pair}
+	return config, nil
+}
+
+// unlocked returns the encrypted key of a PEM text, decrypted.
+func unlocked(text []byte, passphrase string) ([]byte, error) {
+	block, rest := pem.Decode(text)
+	for block != nil && block.Type != "ENCRYPTED PRIVATE KEY" {
+		block, rest = pem.Decode(rest)
+	}
+	if block == nil {
+		return nil, errors.New("found no key that is encrypted as PKCS #8, which the passphrase is for")
+	}
+	key, err := pkcs8.ParsePKCS8PrivateKey(block.Bytes, []byte(passphrase))
+	if err != nil {
+		return nil, errors.New("the passphrase does not open the key")
+	}
+	plain, err := x509.MarshalPKCS8PrivateKey(key)
+	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: plain}), err
+}
 
 func open(r request) (*sql.DB, error) {
 	at, err := url.Parse("postgresql://" + strings.SplitN(r.Connection.URI, "://", 2)[1])
@@ -76,13 +147,25 @@ func open(r request) (*sql.DB, error) {
 		Scheme: "postgresql", Host: at.Host, Path: "/postgres",
 		User: url.UserPassword(r.Connection.Username, r.Connection.Password),
 	}
+	where.RawQuery = "sslmode=disable"  // the certificates are added below
 	if strings.Contains(at.Host, ",") { // one address is to lead to the primary
-		where.RawQuery = "target_session_attrs=read-write"
+		where.RawQuery += "&target_session_attrs=read-write"
 	}
-	db, err := sql.Open("pgx", where.String())
+	config, err := pgx.ParseConfig(where.String())
 	if err != nil {
 		return nil, err
 	}
+	encrypted, err := r.Connection.TLS.config()
+	if err != nil {
+		return nil, err
+	}
+	if encrypted != nil {
+		config.TLSConfig = named(encrypted, config.Host)
+		for _, other := range config.Fallbacks {
+			other.TLSConfig = named(encrypted, other.Host)
+		}
+	}
+	db := stdlib.OpenDB(*config)
 	seconds := func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 	db.SetMaxOpenConns(r.Options.MaxOpen)
 	if r.Options.MaxIdle > 0 {
@@ -92,6 +175,12 @@ func open(r request) (*sql.DB, error) {
 	db.SetConnMaxIdleTime(seconds(r.Options.MaxIdleTimeS))
 	_, err = db.Exec("CREATE TABLE IF NOT EXISTS " + table + " " + columns)
 	return db, err
+}
+
+func named(shared *tls.Config, host string) *tls.Config {
+	own := shared.Clone()
+	own.ServerName = host
+	return own
 }
 
 // work does one operation; sent says whether anything of it may have reached the server.

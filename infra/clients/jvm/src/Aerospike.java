@@ -15,10 +15,12 @@ import com.aerospike.client.exp.Exp;
 import com.aerospike.client.policy.ClientPolicy;
 import com.aerospike.client.policy.Policy;
 import com.aerospike.client.policy.RecordExistsAction;
+import com.aerospike.client.policy.TlsPolicy;
 import com.aerospike.client.policy.WritePolicy;
 import com.google.gson.Gson;
 import com.google.gson.JsonObject;
 import java.util.Map;
+import javax.net.ssl.SSLException;
 
 class Aerospike extends Client {
     static final Map<Integer, String> CAUSES = Map.of(
@@ -36,11 +38,16 @@ class Aerospike extends Client {
         new Aerospike().serve("Aerospike's client for Java");
     }
 
-    void open(Connection at, String place, JsonObject options) throws ReflectiveOperationException {
+    void open(Connection at, String place, JsonObject options)
+            throws ReflectiveOperationException, SSLException {
         var all = new ClientPolicy();
         if (!at.username().isEmpty()) {
             all.user = at.username();
             all.password = at.password();
+        }
+        if (at.encrypted()) {
+            all.tlsPolicy = new TlsPolicy();
+            all.tlsPolicy.context = at.context();
         }
         reads.maxRetries = 0;
         for (var each : options.entrySet()) {
@@ -59,7 +66,8 @@ class Aerospike extends Client {
             }
         }
         client = new AerospikeClient(all, at.addresses().map(
-            each -> new Host(each.getHost(), each.getPort() < 0 ? 3000 : each.getPort())).toArray(Host[]::new));
+            each -> new Host(each.getHost(), at.encrypted() && !at.insecure() ? each.getHost() : null,
+                each.getPort() < 0 ? 3000 : each.getPort())).toArray(Host[]::new));
         namespace = text(options, "namespace");
         if (namespace.isEmpty()) {
             namespace = Info.request(null, client.getNodes()[0], "namespaces").split(";")[0];

@@ -22,10 +22,12 @@ import com.datastax.oss.driver.api.core.servererrors.QueryValidationException;
 import com.datastax.oss.driver.api.core.servererrors.ReadTimeoutException;
 import com.datastax.oss.driver.api.core.servererrors.UnavailableException;
 import com.datastax.oss.driver.api.core.servererrors.WriteTimeoutException;
+import com.datastax.oss.driver.api.core.ssl.ProgrammaticSslEngineFactory;
 import com.google.gson.JsonObject;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
+import javax.net.ssl.SSLException;
 
 class Cassandra extends Client {
     static final String SET = "UPDATE records SET writer = ?, sequence = ?, value = ? WHERE key = ? IF ";
@@ -37,7 +39,7 @@ class Cassandra extends Client {
         new Cassandra().serve("Cassandra's driver for Java");
     }
 
-    void open(Connection at, String namespace, JsonObject options) {
+    void open(Connection at, String namespace, JsonObject options) throws SSLException {
         var configuration = new StringBuilder("""
             datastax-java-driver.basic.load-balancing-policy.class = DcInferringLoadBalancingPolicy
             datastax-java-driver.basic.request.consistency = QUORUM
@@ -49,6 +51,9 @@ class Cassandra extends Client {
             new InetSocketAddress(each.getHost(), each.getPort() < 0 ? 9042 : each.getPort())));
         if (!at.username().isEmpty()) {
             builder.withAuthCredentials(at.username(), at.password());
+        }
+        if (at.encrypted()) {
+            builder.withSslEngineFactory(new ProgrammaticSslEngineFactory(at.context(), null, !at.insecure()));
         }
         session = builder.build();
         var keyspace = namespace + "_client";

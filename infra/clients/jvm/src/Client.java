@@ -3,8 +3,13 @@
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
+import io.netty.handler.ssl.JdkSslContext;
+import io.netty.handler.ssl.SslContextBuilder;
+import io.netty.handler.ssl.SslProvider;
+import io.netty.handler.ssl.util.InsecureTrustManagerFactory;
 import java.io.BufferedReader;
 import java.io.EOFException;
+import java.io.File;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
@@ -16,12 +21,14 @@ import java.net.URI;
 import java.net.UnknownHostException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashSet;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
+import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
 
 abstract class Client {
@@ -46,10 +53,47 @@ abstract class Client {
     /** `known`: the operation had no effect, since it was not sent or the server says so. */
     record Failure(String code, String cause, boolean known) {}
 
-    /** Where the database is; the port of an address without one is -1. */
-    record Connection(String uri, String username, String password) {
+    /** Where the database is; the port of an address without one is -1. `tls` names files in PEM form. */
+    record Connection(String uri, String username, String password, JsonObject tls) {
         Stream<URI> addresses() {
             return Stream.of(URI.create(uri).getRawAuthority().split(",")).map(each -> URI.create("x://" + each));
+        }
+
+        boolean encrypted() {
+            return flag(tls, "enabled");
+        }
+
+        /** Whether any certificate and name is accepted. */
+        boolean insecure() {
+            return flag(tls, "insecure_skip_verify");
+        }
+
+        /** Have `builder` trust the authority and show our own certificate. */
+        void certificates(SslContextBuilder builder) {
+            if (insecure()) {
+                builder.trustManager(InsecureTrustManagerFactory.INSTANCE);
+            } else if (!text(tls, "ca_file").isEmpty()) {
+                builder.trustManager(file("ca_file"));
+            }
+            if (!text(tls, "cert_file").isEmpty()) {
+                var passphrase = text(tls, "key_passphrase");
+                var key = file(text(tls, "key_file").isEmpty() ? "cert_file" : "key_file");
+                builder.keyManager(file("cert_file"), key, passphrase.isEmpty() ? null : passphrase);
+            }
+        }
+
+        SSLContext context() throws SSLException {
+            var builder = SslContextBuilder.forClient().sslProvider(SslProvider.JDK);
+            certificates(builder);
+            return ((JdkSslContext) builder.build()).context();
+        }
+
+        File file(String name) {
+            var file = new File(text(tls, name));
+            if (!file.canRead()) {
+                throw new IllegalArgumentException("tls." + name + ": cannot read " + file);
+            }
+            return file;
         }
     }
 
@@ -194,15 +238,32 @@ abstract class Client {
         var options = request.getAsJsonObject("options");
         var answer = new JsonObject();
         try {
-            var connection = new Connection(text(at, "uri"), text(at, "username"), text(at, "password"));
+            var tls = at.get("tls") instanceof JsonObject given ? given : new JsonObject();
+            var connection = new Connection(text(at, "uri"), text(at, "username"), text(at, "password"), tls);
             open(connection, text(request, "namespace"), options);
             answer.addProperty("opened", name);
             answer.add("settings", options);
         } catch (Exception error) {
             error.printStackTrace();
-            answer.addProperty("error", String.valueOf(error.getMessage()));
+            answer.addProperty("error", words(error));
         }
         line(answer);
+    }
+
+    /** What an error and those behind it say, each thing once: the driver's own is often a general one. */
+    static String words(Throwable error) {
+        var said = new LinkedHashSet<String>();
+        for (var each = error; each != null; each = each.getCause()) {
+            var words = each.getMessage() != null ? each.getMessage() : each.getClass().getSimpleName();
+            if (said.stream().noneMatch(earlier -> earlier.contains(words))) {
+                said.add(words);
+            }
+        }
+        return String.join(": ", said);
+    }
+
+    static boolean flag(JsonObject from, String name) {
+        return from.has(name) && from.get(name).getAsBoolean();
     }
 
     /** A text that is there, else "". */

@@ -14,6 +14,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.stream.Stream;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLException;
+import org.postgresql.ssl.WrappedFactory;
 
 class Hikari extends Client {
     static final String TABLE = "brownout_client";
@@ -31,13 +34,21 @@ class Hikari extends Client {
         "25006", "not-primary", "40001", "key-busy", "40P01", "key-busy", "53300", "overloaded",
         "57014", "server-timeout", "57P01", "no-node", "57P03", "no-node");
 
+    static SSLContext context;
     HikariDataSource pool;
+
+    /** What pgjdbc makes by its name to encrypt a connection; its own wants the key in DER form. */
+    public static final class Sockets extends WrappedFactory {
+        public Sockets() {
+            factory = context.getSocketFactory();
+        }
+    }
 
     public static void main(String[] arguments) throws Exception {
         new Hikari().serve("HikariCP with pgjdbc");
     }
 
-    void open(Connection at, String namespace, JsonObject options) throws SQLException {
+    void open(Connection at, String namespace, JsonObject options) throws SQLException, SSLException {
         var hosts = URI.create(at.uri()).getRawAuthority();
         var properties = new Properties();
         options.asMap().forEach((name, value) -> properties.setProperty(name, value.getAsString()));
@@ -45,6 +56,11 @@ class Hikari extends Client {
         // Of several addresses the one of the primary is taken; one address is to lead to it by itself.
         var which = hosts.contains(",") ? "?targetServerType=primary" : "";
         config.setJdbcUrl("jdbc:postgresql://" + hosts + "/postgres" + which);
+        config.addDataSourceProperty("sslmode", !at.encrypted() ? "disable" : at.insecure() ? "require" : "verify-full");
+        if (at.encrypted()) {
+            context = at.context();
+            config.addDataSourceProperty("sslfactory", Sockets.class.getName());
+        }
         config.setUsername(at.username());
         config.setPassword(at.password());
         pool = new HikariDataSource(config);

@@ -21,6 +21,7 @@ import io.lettuce.core.RedisFuture;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.SocketOptions;
+import io.lettuce.core.SslOptions;
 import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.ClientOptions.DisconnectedBehavior;
 import io.lettuce.core.cluster.ClusterClientOptions;
@@ -66,12 +67,18 @@ class Lettuce extends Client {
             if (!at.password().isEmpty()) {
                 node.withAuthentication(at.username().isEmpty() ? "default" : at.username(), at.password());
             }
+            if (at.encrypted()) {
+                node.withSsl(true).withVerifyPeer(!at.insecure());
+            }
             return node.build();
         }).toList();
         var client = RedisClusterClient.create(nodes);
         var socket = SocketOptions.builder();
         var refresh = ClusterTopologyRefreshOptions.builder();
         var all = ClusterClientOptions.builder();
+        if (at.encrypted()) {
+            all.sslOptions(SslOptions.builder().jdkSslProvider().sslContext(at::certificates).build());
+        }
         if (options.has("timeoutMs")) {
             all.timeoutOptions(TimeoutOptions.enabled(ms(options, "timeoutMs")));
         }
@@ -107,10 +114,6 @@ class Lettuce extends Client {
 
     static Duration ms(JsonObject options, String name) {
         return Duration.ofMillis(options.get(name).getAsLong());
-    }
-
-    static boolean flag(JsonObject options, String name) {
-        return options.has(name) && options.get(name).getAsBoolean();
     }
 
     Done work(Operation operation) throws Late {

@@ -7,7 +7,6 @@ import com.google.gson.JsonObject;
 import com.mongodb.ConnectionString;
 import com.mongodb.ErrorCategory;
 import com.mongodb.MongoClientSettings;
-import com.mongodb.MongoCredential;
 import com.mongodb.MongoException;
 import com.mongodb.MongoServerException;
 import com.mongodb.MongoSocketException;
@@ -24,6 +23,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import javax.net.ssl.SSLException;
 import org.bson.Document;
 
 class Mongodb extends Client {
@@ -39,19 +39,28 @@ class Mongodb extends Client {
         new Mongodb().serve("MongoDB's driver for Java");
     }
 
-    void open(Connection at, String namespace, JsonObject options) {
+    void open(Connection at, String namespace, JsonObject options) throws SSLException {
         var usual = "w=majority&retryWrites=false&retryReads=false";
         var own = options.asMap().entrySet().stream().map(
-            each -> each.getKey() + "=" + URLEncoder.encode(each.getValue().getAsString(), StandardCharsets.UTF_8));
-        var uri = at.uri().contains("?") ? at.uri() : at.uri().replaceFirst("^(\\w+://[^/]*)/?$", "$1/?");
+            each -> each.getKey() + "=" + encoded(each.getValue().getAsString()));
+        var plain = at.uri().contains("?") ? at.uri() : at.uri().replaceFirst("^(\\w+://[^/]*)/?$", "$1/?");
+        // Beside what the URI says of logging in: authSource, authMechanism.
+        var login = at.username().isEmpty() ? "" : encoded(at.username()) + ":" + encoded(at.password()) + "@";
+        var uri = plain.replaceFirst("://", "://" + login);
         var where = own.collect(Collectors.joining("&", uri + (uri.endsWith("?") ? "" : "&") + usual + "&", ""));
         var settings = MongoClientSettings.builder().applyConnectionString(new ConnectionString(where));
-        if (!at.username().isEmpty()) {
-            settings.credential(MongoCredential.createCredential(at.username(), "admin", at.password().toCharArray()));
+        if (at.encrypted()) {
+            var context = at.context();
+            settings.applyToSslSettings(tls ->
+                tls.enabled(true).context(context).invalidHostNameAllowed(at.insecure()));
         }
         var client = MongoClients.create(settings.build());
         client.getDatabase("admin").runCommand(new Document("ping", 1));
         records = client.getDatabase(namespace).getCollection("brownout_client");
+    }
+
+    static String encoded(String text) {
+        return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
     }
 
     Done work(Operation operation) throws Late {

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.own_lab import own_lab
+from tests.ready_clients import command
 from tests.waiting import await_true, await_whole, state_of
 from tests.wording import naming
 
@@ -23,6 +24,7 @@ from brownout.databases.postgresql.view import View
 from brownout.infra import lab
 from brownout.inventory import labs
 from brownout.inventory.model import Cluster, ProcessSpec
+from brownout.load.client_check import Conversation, check
 from brownout.machine import server_directory
 from brownout.machine.commands import LocalRunner
 from brownout.machine.host import host_for
@@ -202,12 +204,18 @@ def test_a_secured_lab_serves_who_has_its_password_and_nobody_else(
             assert still_unmet(adapter, "whole") == []
             (primary,) = adapter.targets("primary", 1)
             assert claims(adapter)[primary.name][0]
-            assert adapter.load_spec()["connection"]["tls"]["enabled"]
+            spec = adapter.load_spec()["connection"]
+            assert spec["tls"]["enabled"]
             again = lab.up(cluster.name)  # read from its file, where the password is a reference
             with PostgresqlAdapter(again) as reread:
                 proof = reread.step_down(primary, 10)
             assert proof.evidence["handed_to"] != primary.name
             await_whole(adapter)
+        program = command("go_pgx", tmp_path)
+        with Conversation(program, spec, {"max_open": 10}) as client:
+            assert [rule for rule in check(client) if rule.problem] == []
+        with Conversation(program, {**spec, "password": "wrong"}, {}) as client:
+            assert "password authentication failed" in client.opened()
         assert cluster.connection.auth is not None
         assert cluster.connection.auth.password is not None
         secret = cluster.connection.auth.password.get_secret_value()
