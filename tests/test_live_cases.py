@@ -25,6 +25,10 @@ ON_REDIS = (
     "experiments/test_on_redis.py::"
     "test_a_killed_master_costs_a_failover_of_its_shard_and_no_acknowledged_write"
 )
+ON_SENTINEL = (
+    "experiments/test_on_redis_sentinel.py::"
+    "test_a_killed_master_is_replaced_by_its_sentinels_and_returns_as_a_replica"
+)
 ON_POSTGRESQL = (
     "experiments/test_on_postgresql.py::"
     "test_a_killed_primary_costs_its_lease_and_another_one_is_promoted"
@@ -152,6 +156,7 @@ LABS = {
     "test_a_killed_primary_is_felt_in_the_lanes_of_its_shard_only",
     "lab-mongodb-slow": SLOWED,
     "lab-redis": ON_REDIS,
+    "lab-redis-sentinel": ON_SENTINEL,
     "lab-redis-clock": "faults/test_clock.py::"
     "test_a_primary_tells_a_wrong_time_until_the_undo_and_lab_up_sets_it_right_too",
     "lab-redis-partition": REPLACED_WHEN_CUT_OFF,

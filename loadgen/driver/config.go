@@ -6,6 +6,7 @@ type Config struct {
 	Username string
 	Password string
 	TLS      TLS
+	Sentinel *Sentinel // who knows the master; else nil
 	// Options are the driver's own; it refuses those it does not know.
 	Options   map[string]any
 	Namespace string // database, keyspace, set or key prefix: all that is touched
@@ -27,6 +28,14 @@ type TLS struct {
 	KeyPassphrase      string `json:"key_passphrase"` // if the key is encrypted
 	ServerName         string `json:"server_name"`
 	InsecureSkipVerify bool   `json:"insecure_skip_verify"`
+}
+
+// Sentinel says who knows which server is the master.
+type Sentinel struct {
+	Master    string   `json:"master"` // the name by which sentinels know it
+	Addresses []string `json:"addresses"`
+	Username  string   `json:"username"`
+	Password  string   `json:"password"`
 }
 
 // StreamConfig is what a driver needs to know of one stream.

@@ -48,7 +48,11 @@ func (c Config) Login(byPassword bool) string {
 // Redacted is an error for people: a text without the configuration's secrets, and without more
 // of them, as they are and as a URI has them.
 func (c Config) Redacted(text string, more ...string) error {
-	for _, secret := range append([]string{c.Password, c.TLS.KeyPassphrase}, more...) {
+	secrets := append([]string{c.Password, c.TLS.KeyPassphrase}, more...)
+	if c.Sentinel != nil {
+		secrets = append(secrets, c.Sentinel.Password)
+	}
+	for _, secret := range secrets {
 		if secret != "" {
 			_, escaped, _ := strings.Cut(url.UserPassword("", secret).String(), ":")
 			text = strings.NewReplacer(secret, "…", escaped, "…").Replace(text)

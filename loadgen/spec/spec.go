@@ -37,10 +37,11 @@ type Spec struct {
 
 // Connection says how to reach the database. It never leaves the process.
 type Connection struct {
-	URI      string     `json:"uri"`
-	Username string     `json:"username"`
-	Password string     `json:"password"`
-	TLS      driver.TLS `json:"tls"`
+	URI      string           `json:"uri"`
+	Username string           `json:"username"`
+	Password string           `json:"password"`
+	TLS      driver.TLS       `json:"tls"`
+	Sentinel *driver.Sentinel `json:"sentinel"`
 }
 
 // Data is the plain data set.
@@ -318,7 +319,7 @@ func (s *Spec) LedgerSets() []driver.LedgerSet {
 func (s *Spec) DriverConfig() driver.Config {
 	config := driver.Config{
 		URI: s.Connection.URI, Username: s.Connection.Username, Password: s.Connection.Password,
-		TLS: s.Connection.TLS, Options: s.Options, Namespace: s.Namespace, Writer: s.Writer,
+		TLS: s.Connection.TLS, Sentinel: s.Connection.Sentinel, Options: s.Options, Namespace: s.Namespace, Writer: s.Writer,
 		LaneCap: max(s.LaneCap, s.GlobalCap), Reuse: !s.Data.Load,
 	}
 	for _, stream := range s.Streams {

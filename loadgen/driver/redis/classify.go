@@ -84,6 +84,7 @@ func redirects(err error) bool {
 // unsent names what was in the way of a connection; nothing if there was one.
 func unsent(err error) (driver.Cause, string) {
 	var dial *net.OpError
+	var undiscovered *noMasterError
 	var untrusted *tls.CertificateVerificationError
 	var plain tls.RecordHeaderError
 	switch {
@@ -93,6 +94,8 @@ func unsent(err error) (driver.Cause, string) {
 		return driver.CauseNoNode, "no node for the slot"
 	case errors.Is(err, goredis.ErrPoolTimeout), errors.Is(err, goredis.ErrPoolExhausted):
 		return driver.CausePoolExhausted, "pool timeout"
+	case errors.As(err, &undiscovered) && !errors.As(err, &dial):
+		return driver.CauseNoNode, "no master"
 	case !errors.As(err, &dial) || dial.Op != "dial":
 		return "", ""
 	case errors.Is(err, syscall.ECONNREFUSED):

@@ -47,11 +47,14 @@ func hostsOf(uri string) ([]string, error) {
 	return driver.Hosts(uri, "redis://10.0.0.1:6379,10.0.0.2:6379")
 }
 
-// connected makes a client of the whole cluster.
+// connected makes a client of the whole cluster, or of the master that sentinels name.
 func (d *Driver) connected(of way) (client, error) {
 	encryption, err := secure.Config(d.config.TLS)
 	if err != nil {
 		return nil, err
+	}
+	if d.policy.Client == goRedis && d.config.Sentinel != nil {
+		return newFailover(d, encryption, of), nil
 	}
 	if d.policy.Client == goRedis {
 		return newGoRedis(d, encryption, of), nil
@@ -62,7 +65,7 @@ func (d *Driver) connected(of way) (client, error) {
 type valkeyClient struct{ valkey.Client }
 
 func newValkeyGo(d *Driver, encryption *tls.Config, of way) (*valkeyClient, error) {
-	made, err := valkey.NewClient(valkey.ClientOption{
+	options := valkey.ClientOption{
 		InitAddress:   d.hosts,
 		Username:      d.config.Username,
 		Password:      d.config.Password,
@@ -72,11 +75,18 @@ func newValkeyGo(d *Driver, encryption *tls.Config, of way) (*valkeyClient, erro
 		DisableRetry:  !of.retries,
 		DisableCache:  true, // each read is one of the server
 		ReplicaOnly:   d.asksReplicas(of),
-	})
+	}
+	if s := d.config.Sentinel; s != nil {
+		options.Sentinel = valkey.SentinelOption{
+			Dialer: options.Dialer, TLSConfig: encryption, MasterSet: s.Master,
+			Username: s.Username, Password: s.Password, TopologyRefreshInterval: d.refreshOf(of),
+		}
+	}
+	made, err := valkey.NewClient(options)
 	if err != nil {
 		return nil, err
 	}
-	if made.Mode() != valkey.ClientModeCluster {
+	if d.config.Sentinel == nil && made.Mode() != valkey.ClientModeCluster {
 		made.Close()
 		return nil, fmt.Errorf("%s: it is no Redis Cluster (wanted `cluster-enabled yes`)", strings.Join(d.hosts, ", "))
 	}

@@ -12,8 +12,8 @@ import (
 
 var _ driver.ReadsCopies = (*Driver)(nil)
 
-// Copies returns every master, and every replica that has copied something and that the cluster does
-// not see as failed.
+// Copies returns every master, and every replica that has copied something and that the cluster, or
+// its master under Sentinel, does not see as failed.
 func (d *Driver) Copies(ctx context.Context) (copies []driver.Copy, err error) {
 	err = d.controlled(func(c *control) error {
 		seen, err := c.lookAtSlots(ctx)
@@ -47,17 +47,18 @@ func (d *Driver) copyOf(of holder) (*serverCopy, error) {
 	if err != nil {
 		return nil, err
 	}
-	client := goredis.NewClient(&goredis.Options{
+	options := &goredis.Options{
 		Addr:                  of.address,
 		Username:              d.config.Username,
 		Password:              d.config.Password,
 		TLSConfig:             encryption,
 		DialTimeout:           driver.Milliseconds(d.policy.ConnectTimeoutMS),
 		ContextTimeoutEnabled: true,
-		// Or a replica sends us to its master.
-		OnConnect: func(ctx context.Context, connection *goredis.Conn) error { return connection.ReadOnly(ctx).Err() },
-	})
-	return &serverCopy{of, d, &goRedisClient{client}}, nil
+	}
+	if d.config.Sentinel == nil { // or a replica of a cluster sends us to its master
+		options.OnConnect = func(ctx context.Context, connection *goredis.Conn) error { return connection.ReadOnly(ctx).Err() }
+	}
+	return &serverCopy{of, d, &goRedisClient{goredis.NewClient(options)}}, nil
 }
 
 func (s *serverCopy) Server() string { return s.address }

@@ -1,5 +1,5 @@
-// Package redis is the Redis Cluster driver of the load generator: valkey-go or, by an option,
-// go-redis, with every policy that matters in a fault stated and recorded.
+// Package redis is the Redis driver of the load generator, of Redis Cluster and of a Redis under
+// Sentinel: valkey-go or go-redis, with every policy that matters in a fault stated and recorded.
 //
 // All keys begin with the namespace: `<namespace>/data/` has the plain data set, `<namespace>/ledger/`
 // the verified keys, `<namespace>/meta/brownout` the marker that says whose keys these are. It
@@ -9,6 +9,7 @@ package redis
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -20,7 +21,7 @@ func init() { driver.Register("redis", func() driver.Driver { return &Driver{} }
 
 var _ driver.Driver = (*Driver)(nil)
 
-// Driver does operations on one Redis Cluster.
+// Driver does operations on one Redis Cluster, or on the master that sentinels name.
 type Driver struct {
 	config  driver.Config
 	policy  policy
@@ -41,11 +42,17 @@ func (d *Driver) Open(ctx context.Context, config driver.Config) error {
 }
 
 func (d *Driver) open(ctx context.Context) (err error) {
-	if d.policy, err = parsePolicy(d.config.Options); err != nil {
+	if d.policy, err = parsePolicy(d.config); err != nil {
 		return err
 	}
 	if d.hosts, err = hostsOf(d.config.URI); err != nil {
 		return err
+	}
+	if s := d.config.Sentinel; s != nil {
+		if s.Master == "" || len(s.Addresses) == 0 {
+			return errors.New("`sentinel` has no master or no addresses")
+		}
+		d.hosts = s.Addresses
 	}
 	if err := d.awaitService(ctx); err != nil {
 		return err
@@ -57,9 +64,11 @@ func (d *Driver) open(ctx context.Context) (err error) {
 			if d.clients[of] != nil {
 				continue
 			}
-			if d.clients[of], err = d.connected(of); err != nil {
+			made, err := d.connected(of)
+			if err != nil {
 				return err
 			}
+			d.clients[of] = made
 		}
 	}
 	if d.config.Reuse {
@@ -97,7 +106,7 @@ const openTimeout = 20 * time.Second
 func (d *Driver) awaitService(ctx context.Context) error {
 	return driver.Service{
 		Patience: openTimeout, Pause: 100 * time.Millisecond,
-		Absent: "no cluster serves at " + strings.Join(d.hosts, ", "), Hint: "is it up, and has every slot a master?",
+		Absent: "no cluster serves at " + strings.Join(d.hosts, ", "), Hint: "is it up, and has every slot a master (under Sentinel: do the sentinels know it)?",
 		Try: func(ctx context.Context) (bool, error) {
 			err := d.tryService(ctx)
 			return err != nil && judge(err).cause == driver.CauseAuthTLS, err

@@ -1,6 +1,8 @@
 package redis
 
 import (
+	"errors"
+
 	"brownout/loadgen/driver"
 )
 
@@ -21,18 +23,29 @@ const (
 	fromReplica = "replica"
 )
 
-// defaultPolicy is that of both clients, which connect within 5 s.
-func defaultPolicy() policy {
-	return policy{Client: valkeyGo, ReadFrom: fromMaster, ConnectTimeoutMS: 5000}
+// defaultPolicy is that of both clients, which connect within 5 s. Under Sentinel go-redis is the usual
+// one.
+func defaultPolicy(sentinel *driver.Sentinel) policy {
+	p := policy{Client: valkeyGo, ReadFrom: fromMaster, ConnectTimeoutMS: 5000}
+	if sentinel != nil {
+		p.Client = goRedis
+	}
+	return p
 }
 
-func parsePolicy(options map[string]any) (policy, error) {
-	return driver.ReadOptions("redis", options, defaultPolicy(), policy.check)
+func parsePolicy(config driver.Config) (policy, error) {
+	return driver.ReadOptions("redis", config.Options, defaultPolicy(config.Sentinel), func(p policy) error {
+		if config.Sentinel != nil && p.Client == goRedis && p.RefreshMS > 0 {
+			return errors.Join(p.check(),
+				errors.New("option refresh_ms is not of go-redis under Sentinel, whose sentinels tell it (found client go-redis)"))
+		}
+		return p.check()
+	})
 }
 
 // CheckOptions tells what is wrong with the options of a specification.
 func (*Driver) CheckOptions(config driver.Config) error {
-	_, err := parsePolicy(config.Options)
+	_, err := parsePolicy(config)
 	return err
 }
 

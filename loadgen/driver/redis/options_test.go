@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"strings"
 	"testing"
 
 	"brownout/loadgen/driver"
@@ -8,8 +9,18 @@ import (
 )
 
 func TestOptionsAreReadOverTheDefaults(t *testing.T) {
-	if p, err := parsePolicy(nil); err != nil || p.Client != valkeyGo {
+	if p, err := parsePolicy(driver.Config{}); err != nil || p.Client != valkeyGo {
 		t.Errorf("got %+v, %v", p, err)
+	}
+	if p, err := parsePolicy(driver.Config{Sentinel: &driver.Sentinel{}}); err != nil || p.Client != goRedis {
+		t.Errorf("got %+v, %v", p, err)
+	}
+}
+
+func TestGoRedisUnderSentinelDoesNotRefresh(t *testing.T) {
+	_, err := parsePolicy(driver.Config{Sentinel: &driver.Sentinel{}, Options: map[string]any{"refresh_ms": 500}})
+	if err == nil || !strings.Contains(err.Error(), "refresh_ms") {
+		t.Errorf("got %v", err)
 	}
 }
 

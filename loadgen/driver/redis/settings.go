@@ -1,6 +1,8 @@
 package redis
 
 import (
+	"fmt"
+
 	goredis "github.com/redis/go-redis/v9"
 	"github.com/valkey-io/valkey-go"
 )
@@ -12,6 +14,13 @@ func (d *Driver) Settings() map[string]any {
 	if d.policy.Client == goRedis {
 		name = "github.com/redis/go-redis/v9 " + goredis.Version()
 		repeats = "reads and writes, 3 times at most; counted"
+	}
+	laneNames, readBack := "the shard of the key, by its first slots when the load began", "the masters of the slots"
+	if d.config.Sentinel != nil {
+		laneNames, readBack = "one: all keys have the same master", "the master that sentinels name"
+		if d.policy.Client == goRedis {
+			repeats = "reads and writes, 3 times at most; not counted, so what fails is in doubt"
+		}
 	}
 	for _, of := range d.owners {
 		if of != nil {
@@ -28,21 +37,32 @@ func (d *Driver) Settings() map[string]any {
 		"in_flight":          d.LaneCap(),
 		"read_from":          d.policy.ReadFrom,
 		"connect_timeout_ms": d.policy.ConnectTimeoutMS,
-		"refresh_ms":         d.policy.refresh(),
+		"refresh_ms":         d.policy.refresh(d.config.Sentinel != nil),
 		"pool_size":          d.policy.PoolSize,
 		"request_timeout":    "what is left of the deadline",
-		"lanes":              "the shard of the key, by its first slots when the load began",
+		"lanes":              laneNames,
 		"shards":             len(lanes),
 		"load":               "valkey-go, until it is done, 30 s for each batch",
-		"read_back":          "the masters of the slots",
+		"read_back":          readBack,
+		"found_by":           d.foundBy(),
 	}
 }
 
+// foundBy says who tells the clients where the servers are.
+func (d *Driver) foundBy() string {
+	if s := d.config.Sentinel; s != nil {
+		return fmt.Sprintf("the sentinels of %q", s.Master)
+	}
+	return "the cluster"
+}
+
 // refresh is how often the client looks at the slots, without being told by a redirect.
-func (p policy) refresh() any {
+func (p policy) refresh(sentinel bool) any {
 	switch {
 	case p.RefreshMS > 0:
 		return p.RefreshMS
+	case sentinel && p.Client == goRedis:
+		return "when a sentinel tells of another master, and for each connection"
 	case p.ReadFrom == fromReplica:
 		return "reads: 1000"
 	case p.Client == goRedis:

@@ -13,6 +13,7 @@ import (
 // A lane is the shard that has the key's slot, by its first slots when the load began:
 //
 //	one key              "slots 0-5460": the failure domain is the master and its replicas
+//	under Sentinel       "master": all keys have the same one
 //	a batch over several "shards"
 //	a slot without owner "unrouted"
 //
@@ -20,6 +21,7 @@ import (
 const (
 	laneUnrouted = "unrouted"
 	laneShards   = "shards"
+	laneMaster   = "master"
 	slots        = 16384
 )
 
@@ -134,10 +136,13 @@ func addressOf(node any) string {
 	return net.JoinHostPort(host, strconv.FormatInt(port, 10))
 }
 
-// lookAtSlots asks whichever node answers.
+// lookAtSlots asks whichever node answers, or under Sentinel the master, which has all slots.
 func (c *control) lookAtSlots(ctx context.Context) (*topology, error) {
 	ctx, cancel := context.WithTimeout(ctx, controlTimeout)
 	defer cancel()
+	if c.config.Sentinel != nil {
+		return c.lookAtMaster(ctx)
+	}
 	answer, err := c.client.Do(ctx, c.client.B().ClusterSlots().Build()).ToAny()
 	if err != nil {
 		return nil, fmt.Errorf("asking for the slots: %w", err)

@@ -73,7 +73,7 @@ def make(scenario: str, folder: Path, name: str, workload: str, cluster: str) ->
     where = _inventory(cluster or experiment["configuration"]["cluster"]["default"], folder)
     of = workload or _default_workload(where.environment)
     load = Path(of).stem if catalog.is_path(of) else of
-    limits = slo.file_limits(scenario, where.database)
+    limits = slo.file_limits(scenario, where.limits_name)
     files = {
         Path("experiments", f"{name}.json"): _experiment(
             experiment, name, load, where.name, limits
@@ -102,6 +102,7 @@ class _Inventory:
     database: str
     environment: str
     shipped: str
+    limits_name: str
 
 
 def _inventory(cluster: str, folder: Path) -> _Inventory:
@@ -120,7 +121,16 @@ def _inventory(cluster: str, folder: Path) -> _Inventory:
         data["database"],
         data["environment"],
         text if is_shipped else "",
+        _limits_name(data),
     )
+
+
+def _limits_name(data: Mapping[str, Any]) -> str:
+    """Return `Cluster.limits_name` of an inventory whose secrets need not be here."""
+    name = f"{data['database']}-sentinel"
+    lab = data.get("lab")
+    watched = "sentinel" in data or (isinstance(lab, Mapping) and lab.get("engine") == name)
+    return name if watched else str(data["database"])
 
 
 def _from(folder: Path, file: Path) -> Path:

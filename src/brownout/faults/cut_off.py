@@ -36,20 +36,20 @@ class CutOff(LinkFault):
 
     def supports(self, cluster: Cluster, adapter: Adapter) -> Support | None:
         """Return whether the inventory names a coordination, and the hosts can do it."""
-        if not cluster.coordination:
+        if not cluster.coordinators:
             return Support(False, _MISSING)
         return super().supports(cluster, adapter)
 
     def match(self, cluster: Cluster, node: Node, arguments: Arguments) -> Match:
         """Return all packets from and to the coordination."""
-        if not cluster.coordination:
+        if not cluster.coordinators:
             raise ConfigurationError(_MISSING, "add it, each as host:port")
-        ports = {int(address.rpartition(":")[2]) for address in cluster.coordination}
-        return Match(addresses=cluster.coordination, port=ports.pop() if len(ports) == 1 else 0)
+        ports = {int(address.rpartition(":")[2]) for address in cluster.coordinators}
+        return Match(addresses=cluster.coordinators, port=ports.pop() if len(ports) == 1 else 0)
 
     def size(self, faults: "Faults", node: Node, **arguments: Any) -> dict[str, Any]:
         """Return from what it is cut off."""
-        return {"from": list(faults.cluster.coordination)}
+        return {"from": list(faults.cluster.coordinators)}
 
     def do(self, faults: "Faults", node: Node, undo_after_s: float = 0.0) -> Proof:
         """Cut it off, both ways."""

@@ -177,7 +177,7 @@ class Database:
     `census` asks the only node of a `Cluster` which nodes its cluster has, and returns them as a
     `brownout.inventory.importers.Imported`; None where nodes cannot tell.
     `streams` says that its standbys may have no supervisor, so that `streaming` of an inventory
-    says what moves the primary.
+    says what moves the primary. `sentinels` says that sentinels may watch it.
     `grants` are the privileges that its login needs, act by act.
     `variables` explains those variables of experiments that only this database has.
     """
@@ -201,6 +201,7 @@ class Database:
     variables: Mapping[str, str] = field(default_factory=dict)
     grants: tuple[Grant, ...] = ()
     streams: bool = False
+    sentinels: bool = False
     open_request: bytes = b""
 
     def referred(self, reference: str) -> Any:

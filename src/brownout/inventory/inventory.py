@@ -111,8 +111,11 @@ def _database_problems(raw: Mapping[str, Any]) -> Iterator[str]:
     databases_here = plugins.known(plugins.DATABASES)
     if isinstance(name, str) and name not in databases_here:
         yield f"database: found {name!r}, wanted one of {', '.join(databases_here)}"
-    elif raw.get("streaming") is not None and isinstance(name, str) and not database(name).streams:
+        return
+    if raw.get("streaming") is not None and isinstance(name, str) and not database(name).streams:
         yield f"streaming: found it for {name}, whose members know by themselves who leads"
+    if raw.get("sentinel") is not None and isinstance(name, str) and not database(name).sentinels:
+        yield f"sentinel: found it for {name}, which no sentinels watch"
 
 
 def _with_hosts(

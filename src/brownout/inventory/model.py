@@ -13,7 +13,7 @@
 """
 
 from collections import Counter
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -34,6 +34,7 @@ from brownout.inventory.connection import Connection, LoadLogin
 from brownout.inventory.hours import parse_window
 from brownout.inventory.observation import ObserveSpec
 from brownout.inventory.price import Price
+from brownout.inventory.sentinel import SentinelSpec
 from brownout.inventory.streaming import StreamingSpec
 
 __all__ = [
@@ -187,6 +188,9 @@ class Node(Settings):
 class LabSpec(Settings):
     """An embedded cluster that `brownout lab up` makes here. Each engine adds its own settings."""
 
+    #: See `Cluster.limits_name`; empty for the database's own.
+    LIMITS_NAME: ClassVar[str] = ""
+
     engine: str
     members: Annotated[int, Field(ge=1, le=7)] = 3
     spares: Annotated[
@@ -301,6 +305,10 @@ class Cluster(Settings):
             "moves its primary; `{}` where nothing does"
         ),
     ] = None
+    sentinel: Annotated[
+        SentinelSpec | None,
+        Field(description="of a database that sentinels watch: who promotes a replica"),
+    ] = None
     load: Annotated[
         SerializeAsAny[Settings] | None,
         Field(description="where the load comes from; by default this machine (docs/ssh.md)"),
@@ -340,7 +348,38 @@ class Cluster(Settings):
             raise ValueError(f"guards.deny_nodes: found {', '.join(unknown)}, no node of this file")
         if isinstance(self.load, LoadLogin) and self.load.auth is not None:
             self.connection.check_login(self.load.auth, "load.auth: ")
+        if self.sentinel is not None:
+            self._check_sentinels(self.sentinel)
         return self
+
+    def _check_sentinels(self, sentinel: SentinelSpec) -> None:
+        """Raise `ValueError` with what cannot be beside sentinels."""
+        wrong = []
+        if self.coordination:
+            wrong.append("coordination: wanted none: the sentinels are what the nodes depend on")
+        if self.connection.hosts:
+            wrong.append("connection.hosts: wanted none: clients ask the sentinels for the master")
+        if self.spares:
+            wrong.append("spares: wanted none: brownout adds no node where sentinels watch")
+        if sharded := [node.name for node in self.nodes if node.shard]:
+            wrong.append(f"nodes: {', '.join(sharded)} names a shard: sentinels watch one master")
+        both = sorted({node.address for node in self.nodes} & set(sentinel.addresses))
+        if both:
+            wrong.append(f"sentinel.addresses: found {', '.join(both)}, which is a node's address")
+        if wrong:
+            raise ValueError("; ".join(wrong))
+
+    @property
+    def limits_name(self) -> str:
+        """What limits for it are called after their scenario: its database, or how that is run."""
+        if self.lab is not None and self.lab.LIMITS_NAME:
+            return self.lab.LIMITS_NAME
+        return self.database if self.sentinel is None else f"{self.database}-sentinel"
+
+    @property
+    def coordinators(self) -> tuple[Address, ...]:
+        """Where what the members depend on listens: `coordination`, or the sentinels."""
+        return self.sentinel.addresses if self.sentinel is not None else self.coordination
 
     @property
     def every(self) -> tuple[Node, ...]:

@@ -64,11 +64,11 @@ def _spec_of(wanted: Any, cluster: Cluster) -> CanarySpec | None:
 
 def _ready(cluster: Cluster) -> list[str]:
     """Return how the ready client of the database is started on this machine."""
-    file = database(cluster.database).canary
+    file = "" if cluster.sentinel is not None else database(cluster.database).canary
     if not file:
         ready = ", ".join(name for name, each in databases().items() if each.canary)
         raise ConfigurationError(
-            f"canary: found no ready client for {cluster.database}, wanted `command`, or a "
+            f"canary: found no ready client for {cluster.limits_name}, wanted `command`, or a "
             f"database that has one: {ready or 'none'}",
             "run without it: `--set canary=false`, with `chaos run` `--var`",
         )

@@ -294,7 +294,7 @@ def _limits(
         return [], []
     return slo.resolve(
         scenario=scenario,
-        database=cluster.database,
+        database=cluster.limits_name,
         streams=[stream.name for stream in workload.streams],
         experiment=options.experiment_limits,
         environment=environment_limits(),

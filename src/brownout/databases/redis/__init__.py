@@ -1,29 +1,31 @@
-"""Redis Cluster: shards of a master and its replicas, which have 16384 slots among them.
+"""Redis: a cluster of shards, each of a master and its replicas, or one master under Sentinel.
 
-`adapter` joins the parts: `link` (one node, by redis-py), `view` (what one node says of
-itself), `milestones` and `choice` (judging those, pure), `settings` and `storage` (a node's own
-configuration, and where it keeps its data), `rejoin` (what a node without data would do to
-others, and introducing it to them). `options` is what a workload may say, `lab` makes clusters of
-processes here.
+`adapters` chooses between `adapter`, that of Redis Cluster, and that of `sentinel`, where sentinels
+promote a replica; `members` is what both ask. `adapter` joins the parts: `link` (one node, by
+redis-py), `view` (what one node says of itself), `milestones` and `choice` (judging those, pure),
+`settings` and `storage` (a node's own configuration, and where it keeps its data), `rejoin` (what a
+node without data would do to others, and introducing it to them). `options` is what a workload may
+say, `lab` makes clusters of processes here.
 """
 
 from brownout.databases.redis.grants import GRANTS
-from brownout.databases.redis.lab.settings import RedisLab
+from brownout.databases.redis.lab.settings import RedisLab, SentinelLab
 from brownout.databases.redis.options import RedisOptions, reading
 from brownout.inventory.database import Database, Image, LabKind, Operator, Server, if_secure, later
 
 __all__ = ["REDIS"]
 
 _ALONE = (
-    "this chart makes one primary with replicas (or Sentinel), which is not Redis Cluster; "
-    "brownout needs Redis Cluster, as redis-cluster and valkey-cluster make it"
+    "this chart makes one primary with replicas, which is not Redis Cluster; brownout needs its "
+    "sentinels under `sentinel` (docs/redis.md#sentinel), or Redis Cluster, as redis-cluster and "
+    "valkey-cluster make it"
 )
 
 REDIS = Database(
     name="redis",
     title="Redis Cluster",
     driver="redis",
-    adapter="brownout.databases.redis.adapter:RedisAdapter",
+    adapter="brownout.databases.redis.adapters:redis_adapter",
     extra="redis",
     canary="redis_cluster.py",
     options=RedisOptions,
@@ -35,8 +37,15 @@ REDIS = Database(
             settings=RedisLab,
             engine="brownout.databases.redis.lab.cluster",
             packages=if_secure(),
-        )
+        ),
+        "redis-sentinel": LabKind(
+            settings=SentinelLab,
+            engine="brownout.databases.redis.lab.sentinel",
+            start=later("brownout.databases.redis.lab.sentinel:start"),
+            stop=later("brownout.databases.redis.lab.sentinel:stop"),
+        ),
     },
+    sentinels=True,
     open_request=b"INFO\r\n",
     grants=GRANTS,
     lab_server=later("brownout.databases.redis.lab.server:find_redis"),
@@ -46,6 +55,7 @@ REDIS = Database(
         service="redis-server",
         clients=("redis-cli", "valkey-cli"),
         port=6379,
+        other_ports=(26379,),
         config_file="/etc/redis/redis.conf",
         images=(
             Image(

@@ -3,27 +3,21 @@
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
-from brownout.base.errors import ClusterError, Refused, ordering
+from brownout.base.errors import ClusterError, ordering
 from brownout.base.wait import wait_until
-from brownout.databases import apart
 from brownout.databases.access import by_password, load_spec
 from brownout.databases.adapter import FailureDetection, Milestone, MilestoneState, Support
-from brownout.databases.places import Places
-from brownout.databases.redis import choice, milestones, rejoin, storage
+from brownout.databases.redis import milestones, rejoin
 from brownout.databases.redis.candidate import RedisCandidate
-from brownout.databases.redis.link import LOGIN, CommandFailed, Link
-from brownout.databases.redis.settings import own_settings
+from brownout.databases.redis.link import LOGIN, Link
 from brownout.databases.redis.slot_moves import Resharding
-from brownout.databases.redis.view import View, look, parse_info
+from brownout.databases.redis.view import View, look
 from brownout.databases.scenarios import Scenarios
 from brownout.databases.view import reasons
-from brownout.inventory.grants import Grant
 from brownout.inventory.model import Cluster, Node
-from brownout.machine.footprint import Footprint
-from brownout.machine.host import Proof, host_for
+from brownout.machine.host import Proof
 
 __all__ = ["SCENARIOS", "RedisAdapter"]
 
@@ -42,14 +36,11 @@ SCENARIOS = Scenarios(
 class RedisAdapter(Resharding):
     """Asks each node directly, in parallel, with `connection.timeout_s`."""
 
-    TARGETS = choice.TARGETS
-
     def __init__(self, cluster: Cluster) -> None:
         self._access, timeout_s = by_password(cluster, LOGIN), cluster.connection.timeout_s
         links = {n.name: Link(n, self._access, timeout_s) for n in cluster.nodes}
         super().__init__(cluster, links, look, View)
         self._shards = {node.name: node.shard for node in cluster.nodes}
-        self._places = Places(storage.is_data)
 
     def ready(self) -> None:
         """Return if at least one node answers, and all that do are of a cluster.
@@ -63,7 +54,8 @@ class RedisAdapter(Resharding):
         if not any(view.slots for view in answering):
             raise ClusterError(
                 f"cluster `{self._cluster.name}`: no node that answers has a slot",
-                "see that they have `cluster-enabled yes` and are one cluster",
+                "see that they have `cluster-enabled yes` and are one cluster; where sentinels "
+                "promote a replica, name them under `sentinel` (docs/redis.md#sentinel)",
             )
 
     def stable(self, milestone: Milestone) -> MilestoneState:
@@ -73,20 +65,6 @@ class RedisAdapter(Resharding):
     def signature(self) -> str:
         """Return a line that changes when a node goes, comes back or changes its role."""
         return milestones.signature_of(self._polled())
-
-    def connections(self, node: Node) -> int:
-        """Return how many clients the node has, replicas not counted."""
-        return int(
-            parse_info(str(self._links[node.name].ask("INFO", "clients")))["connected_clients"]
-        )
-
-    def time_of(self, node: Node) -> float:
-        """Return the time by the node's own clock, in seconds since 1970 (`TIME`)."""
-        match self._links[node.name].ask("TIME"):
-            case [str(seconds), str(microseconds)]:
-                return int(seconds) + int(microseconds) / 1e6
-            case other:
-                raise ClusterError(f"node `{node.name}`: TIME: found {other!r}, wanted two numbers")
 
     def step_down(self, node: Node, catch_up_s: int) -> Proof:
         """Have the replica that has most take over from its master (`CLUSTER FAILOVER`).
@@ -118,18 +96,8 @@ class RedisAdapter(Resharding):
 
         Raises `ClusterError` where no replica takes over; see `rejoin`.
         """
-        host = host_for(node)
-        if host.running().running:
-            return {}
-        if not emptied:
-            try:
-                settings = own_settings(node, host)
-                at = storage.directory(node, settings)
-                if storage.holds_data(node, host, at, settings):
-                    return {}
-            except Refused:  # unknown, so it is not waited for, as its own service would not either
-                return {}
-        rejoin.await_successor(node, self._views)
+        if self._starts_empty(node, emptied):
+            rejoin.await_successor(node, self._views)
         return {}
 
     def after_start(self, node: Node, emptied: bool) -> Mapping[str, Any]:
@@ -162,27 +130,6 @@ class RedisAdapter(Resharding):
                     return FailureDetection(_NODE_TIMEOUT, int(str(answer[1])) / 1000)
         return None
 
-    def missing_grants(self, grants: Sequence[Grant], namespace: str) -> list[Grant]:
-        """Return which of `grants` our user does not have on some node: each has its own ACL."""
-        links = [self._links[node.name] for node in self._cluster.nodes]
-        return [
-            grant
-            for grant in grants
-            if any(
-                self._is_denied(link, asked.format(namespace=namespace))
-                for link in links
-                for asked in grant.ask
-            )
-        ]
-
-    @staticmethod
-    def _is_denied(link: Link, command: str) -> bool:
-        try:
-            link.ask(*command.split())
-        except CommandFailed as error:
-            return error.reply.startswith("NOPERM")
-        return False
-
     def load_spec(self) -> dict[str, Any]:
         """Return how the load generator connects: driver, connection with secrets, options."""
         login = by_password(self._cluster.as_the_load, LOGIN)
@@ -196,57 +143,6 @@ class RedisAdapter(Resharding):
         """Return the node's id, which lies in its `nodes.conf`."""
         id = self._ask(node).id
         return f"node id {id}" if id else ""
-
-    def data_directories(self, node: Node, begun: bool = False) -> list[Path]:
-        """Return the node's `dir`, as its own configuration and the living node name it.
-
-        Raises `Refused` if that is not known for sure, if the living node names another one, if it
-        does not look like Redis's (unless its wipe has `begun`), or if it is, holds or lies in that
-        of another node of the same machine.
-        """
-        host = host_for(node)
-        footprint = host.footprint()
-        answered = self._answered(node, footprint)
-        living = [Path(answered["dir"])] if answered else None
-        settings: dict[str, str] = {}
-
-        def configured() -> list[Path]:
-            settings.update(own_settings(node, host))
-            return [storage.directory(node, settings)]
-
-        directories = self._places.agreed(node, host, configured, living, footprint)
-        if not begun:
-            for directory in directories:
-                storage.check_contents(node, host, directory, {**settings, **answered})
-        apart.check(
-            node,
-            directories,
-            self._cluster.nodes,
-            lambda other, its: [storage.directory(other, own_settings(other, its))],
-        )
-        return directories
-
-    def _answered(self, node: Node, footprint: Footprint | None) -> dict[str, str]:
-        """Return what the living node says of its storage (`CONFIG GET`); nothing if it is down.
-
-        One that does not let us ask works in its `dir`, where its process can be seen. Raises
-        `Refused` where neither is possible.
-        """
-        try:
-            asked = [("CONFIG", "GET", name) for name in storage.SETTINGS]
-            answers = self._links[node.name].ask_all(asked)
-        except CommandFailed as error:
-            if footprint is not None and footprint.directory is not None:
-                return {"dir": str(footprint.directory)}
-            raise Refused(
-                f"node `{node.name}`: where its data lie is not certain: it does not answer "
-                f"`CONFIG GET dir` ({error.reply}), and its process cannot be seen",
-                "give the user `+config|get`",
-            ) from error
-        except ClusterError:
-            return {}
-        pairs = [answer for answer in answers if isinstance(answer, list) and len(answer) == 2]
-        return {str(name): str(value) for name, value in pairs}
 
     def _successor(self, master: View, views: Sequence[View]) -> View:
         replicas = [view for view in views if view.master == master.id and view.linked]

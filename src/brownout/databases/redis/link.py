@@ -6,8 +6,9 @@ leaves this module.
 
 import ssl
 import threading
+import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any
 
 from redis import Connection
@@ -44,10 +45,21 @@ class CommandFailed(errors.CommandFailed):
 
 
 class Link:
-    """Asks one node, and only that one; safe to use from several threads, which wait in turn."""
+    """Asks one node, and only that one; safe to use from several threads, which wait in turn.
 
-    def __init__(self, node: Node, access: Access, timeout_s: float) -> None:
+    Errors name `login` as the setting that says who we are, and `rights` as what a user needs.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        access: Access,
+        timeout_s: float,
+        login: str = "connection.auth",
+        rights: str = "+info +cluster",
+    ) -> None:
         self._address, self._access, self._timeout_s = node.address, access, timeout_s
+        self._login, self._rights = login, rights
         self._who = f"node `{node.name}` ({node.address})"
         self._lock = threading.Lock()
         self._connections = Connections[_Connection]()
@@ -81,6 +93,17 @@ class Link:
                 raise self._failed(answer)
         return answers
 
+    def hear(self, channel: str, seconds: float) -> list[str]:
+        """Return what is published on `channel` for so long; over a connection of its own."""
+        try:
+            with (
+                in_words(self._who),
+                closing(_Connection(self._address, self._access, self._timeout_s)) as connection,
+            ):
+                return connection.hear(channel, seconds)
+        except (RedisError, ValueError) as error:
+            raise self._failed(error) from error
+
     def close(self) -> None:
         """Close the connection, once a question that is out is answered or over."""
         with self._lock:
@@ -92,8 +115,8 @@ class Link:
             return ClusterError(f"{self._who}: it does not speak Redis's protocol: {error}")
         code, message = sentence.partition(" ")[0], f"{self._who}: {sentence}"
         if code in ("NOAUTH", "WRONGPASS"):
-            return CommandFailed(f"{message}; see `connection.auth`", sentence)
-        hint = "give the user `+info +cluster` (docs/redis.md)" if code == "NOPERM" else ""
+            return CommandFailed(f"{message}; see `{self._login}`", sentence)
+        hint = f"give the user `{self._rights}` (docs/redis.md)" if code == "NOPERM" else ""
         return CommandFailed(message, sentence, hint)
 
 
@@ -127,6 +150,22 @@ class _Connection:
         with _as_os_errors():
             self._redis.send_packed_command(self._redis.pack_commands(commands))
             return [self._answer(timeout_s) for _ in commands]
+
+    def hear(self, channel: str, seconds: float) -> list[str]:
+        """Return the messages of a channel, until so many seconds are over."""
+        (subscribed,) = self.ask([("SUBSCRIBE", channel)], seconds)
+        if isinstance(subscribed, ResponseError):
+            raise subscribed
+        until, heard = time.monotonic() + seconds, list[str]()
+        while (left_s := until - time.monotonic()) > 0:
+            try:
+                with _as_os_errors():
+                    message = self._answer(left_s)
+            except TimeoutError:
+                break
+            if isinstance(message, list) and message[0] == "message":
+                heard.append(str(message[2]))
+        return heard
 
     def close(self) -> None:
         self._redis.disconnect()

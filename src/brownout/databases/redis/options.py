@@ -16,7 +16,7 @@ class RedisOptions(StrictSettings):
 
     client: Annotated[
         Literal["valkey-go", "go-redis"] | None,
-        Field(description="the client library; `valkey-go`"),
+        Field(description="the client library; `valkey-go`, under Sentinel `go-redis`"),
     ] = None
     read_from: Annotated[
         Literal["master", "replica"] | None,

@@ -14,8 +14,8 @@ from typing import Any
 from brownout.base.errors import ClusterError, ConfigurationError
 from brownout.base.wait import wait_until
 from brownout.databases.access import Access
-from brownout.databases.node_answers import Handover
-from brownout.databases.redis.link import CommandFailed, Link
+from brownout.databases.redis.link import CommandFailed
+from brownout.databases.redis.members import RedisMembers
 from brownout.databases.redis.milestones import masters_of, overruled
 from brownout.databases.redis.view import SLOTS, View, in_words
 from brownout.inventory.model import Node
@@ -32,7 +32,7 @@ _MIGRATE_S = 10.0
 _HEARD_WITHIN_S = 10.0
 
 
-class Resharding(Handover[Link, View]):
+class Resharding(RedisMembers[View]):
     """What `brownout.databases.resize.Adjustable` asks: `slots`, those that a master owns.
 
     The value is ranges, as `0-5460, 6000`, or how many fewer than now, as `-500`. The master with

@@ -10,8 +10,10 @@ from brownout.databases.view import NodeView
 from brownout.inventory.model import Node
 
 __all__ = [
+    "ASKED",
     "SLOTS",
     "Entry",
+    "RedisView",
     "View",
     "in_words",
     "look",
@@ -20,7 +22,7 @@ __all__ = [
 ]
 
 SLOTS = 16384
-_ASKED = (("INFO", "server"), ("INFO", "replication"), ("INFO", "persistence"))
+ASKED = (("INFO", "server"), ("INFO", "replication"), ("INFO", "persistence"))
 _ASKED_OF_THE_CLUSTER = (("CLUSTER", "NODES"), ("CLUSTER", "INFO"))
 
 
@@ -47,12 +49,38 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class View(NodeView):
-    """One node's answers; empty with `error` if it had none."""
+class RedisView(NodeView):
+    """What any Redis says of itself (`INFO`); empty with `error` if it gave no answer."""
 
     ROLES: ClassVar[Mapping[str, str]] = {"MASTER": "primary", "REPLICA": "secondary"}
 
     info: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def serves(self) -> bool:
+        """Whether it does what it is there for."""
+        return self.state in self.ROLES
+
+    @property
+    def linked(self) -> bool:
+        """Whether it replicates, and has all data that its master had when it began."""
+        return (
+            self.info.get("master_link_status") == "up"
+            and self.info.get("master_sync_in_progress", "0") == "0"
+        )
+
+    @property
+    def engine(self) -> str:
+        """What it runs, as `redis 7.0.15`; empty if unknown."""
+        if "valkey_version" in self.info:
+            return f"valkey {self.info['valkey_version']}"
+        return f"redis {self.info['redis_version']}" if "redis_version" in self.info else ""
+
+
+@dataclass(frozen=True, slots=True)
+class View(RedisView):
+    """The answers of one node of a cluster."""
+
     listed: tuple[Entry, ...] = ()
 
     @property
@@ -102,30 +130,10 @@ class View(NodeView):
         return "MASTER" if self.slots else "EMPTY"
 
     @property
-    def serves(self) -> bool:
-        """Whether it does what it is there for."""
-        return self.state in self.ROLES
-
-    @property
-    def linked(self) -> bool:
-        """Whether it replicates, and has all data that its master had when it began."""
-        return (
-            self.info.get("master_link_status") == "up"
-            and self.info.get("master_sync_in_progress", "0") == "0"
-        )
-
-    @property
     def offset(self) -> int:
         """How far it is in its master's stream of changes, in bytes; -1 if unknown."""
         name = "slave_repl_offset" if self.master else "master_repl_offset"
         return int(self.info.get(name, "-1"))
-
-    @property
-    def engine(self) -> str:
-        """What it runs, as `redis 7.0.15`; empty if unknown."""
-        if "valkey_version" in self.info:
-            return f"valkey {self.info['valkey_version']}"
-        return f"redis {self.info['redis_version']}" if "redis_version" in self.info else ""
 
     def evidence(self) -> dict[str, Any]:
         """Return what matters of it for JSON."""
@@ -147,7 +155,7 @@ class View(NodeView):
 def look(node: Node, link: Link) -> View:
     """Ask one node; whatever goes wrong is in the view's `error`."""
     try:
-        answers = [str(answer) for answer in link.ask_all(_ASKED)]
+        answers = [str(answer) for answer in link.ask_all(ASKED)]
         info = parse_info("\n".join(answers))
         if info.get("loading", "0") != "0":  # it answers nothing about the cluster then
             return View(node.name, node.address, info)

@@ -87,7 +87,7 @@ def installation(cluster: Cluster, node: Node, directories: Sequence[Path]) -> I
             f"node `{node.name}`: host.helpers: found `{place}`, wanted letters, digits and `_.-/`"
         )
     texts = helpers.programs(sorted({n for names in by_act.values() for n in names}), place)
-    addresses = [*(n.address for n in cluster.every if n != node), *cluster.coordination]
+    addresses = [*(n.address for n in cluster.every if n != node), *cluster.coordinators]
     peers = [address.rpartition(":")[0].strip("[]") for address in addresses]
     files = {f"helpers/{name}": text for name, text in texts.items()}
     files[helpers.NODE] = helpers.settings(node.name, spec, node.address)

@@ -1,1 +1,4 @@
-"""The labs of Redis Cluster: `settings` are what their inventories may say, `cluster` makes one."""
+"""The labs of Redis: `settings` are what their inventories may say, `cluster` makes one.
+
+`sentinel` makes a master, its replicas and their sentinels.
+"""

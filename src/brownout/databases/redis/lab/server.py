@@ -10,7 +10,7 @@ from brownout.base.errors import ClusterError
 from brownout.databases.lab import programs
 from brownout.databases.redis.lab.settings import RedisLab
 
-__all__ = ["USER", "VARIABLE", "Ports", "configuration", "find_redis"]
+__all__ = ["USER", "VARIABLE", "Ports", "anywhere", "configuration", "find_redis", "stored"]
 
 VARIABLE = "BROWNOUT_REDIS"
 #: The user of a secure lab.
@@ -66,18 +66,11 @@ def _problem(program: Path) -> str | None:
 def configuration(spec: RedisLab, ports: Ports, home: Path, data: Path, password: str) -> str:
     """Return the text of the redis.conf of the node in `home`, which keeps its `data` there."""
     lines = [
-        f"bind {ports.host}",
-        # Only this machine reaches a lab, also where its nodes have a network of their own.
-        "protected-mode no",
-        f"dir {data}",
+        *anywhere(ports.host, data),
         "cluster-enabled yes",
         f"cluster-port {ports.bus}",
         f"cluster-node-timeout {spec.node_timeout_ms}",
-        f"appendonly {'yes' if spec.append_only else 'no'}",
-        'save ""',
-        "repl-diskless-sync-delay 0",
-        "daemonize no",
-        "set-proc-title no",  # a process is known by its command line
+        *stored(spec.append_only),
     ]
     if not spec.secure:
         return "\n".join([*lines, f"port {ports.client}", ""])
@@ -97,6 +90,24 @@ def configuration(spec: RedisLab, ports: Ports, home: Path, data: Path, password
         f"masterauth {password}",
     ]
     return "\n".join([*lines, ""])
+
+
+def anywhere(host: str, directory: Path) -> list[str]:
+    """Return the settings of every process of a lab, which listens on `host`."""
+    return [
+        f"bind {host}",
+        # Only this machine reaches a lab, also where its nodes have a network of their own.
+        "protected-mode no",
+        f"dir {directory}",
+        "daemonize no",
+        "set-proc-title no",  # a process is known by its command line
+    ]
+
+
+def stored(append_only: bool) -> list[str]:
+    """Return the settings of every server by which it keeps its data and copies another's."""
+    keeps = "yes" if append_only else "no"
+    return [f"appendonly {keeps}", 'save ""', "repl-diskless-sync-delay 0"]
 
 
 def _candidates() -> Iterator[tuple[str, Path]]:

@@ -1,12 +1,12 @@
-"""What the inventory of a lab of Redis Cluster may say."""
+"""What the inventory of a lab of Redis may say."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
 from brownout.databases.lab.settings import ClockLab, NetworkedLab
 
-__all__ = ["RedisLab"]
+__all__ = ["RedisLab", "SentinelLab"]
 
 
 class RedisLab(NetworkedLab, ClockLab):
@@ -37,4 +37,46 @@ class RedisLab(NetworkedLab, ClockLab):
             raise ValueError("spares: wanted 0: brownout resizes no Redis Cluster yet")
         if self.racks:
             raise ValueError("racks: wanted 0: a lab of Redis has shards")
+        return self
+
+
+class SentinelLab(NetworkedLab, ClockLab):
+    """A master and its replicas, and sentinels that promote one of them."""
+
+    LIMITS_NAME: ClassVar[str] = "redis-sentinel"
+
+    engine: Literal["redis-sentinel"]
+    members: Annotated[int, Field(ge=2, le=7)] = 3
+    sentinels: Annotated[int, Field(ge=1, le=7, description="of a lab of Redis under Sentinel")] = 3
+    quorum: Annotated[
+        int, Field(ge=1, le=7, description="sentinels that must see the master as down")
+    ] = 2
+    down_after_ms: Annotated[
+        int,
+        Field(ge=500, le=60_000, description="without an answer until a sentinel sees a node down"),
+    ] = 1500
+    failover_timeout_ms: Annotated[
+        int, Field(ge=1000, le=600_000, description="for one step of a failover")
+    ] = 10_000
+    min_replicas_to_write: Annotated[
+        int, Field(ge=0, le=6, description="a master with fewer replicas takes no writes; 0: any")
+    ] = 0
+    append_only: Annotated[
+        bool,
+        Field(description="keep every write on disk; else a node that stopped comes back empty"),
+    ] = True
+
+    @model_validator(mode="after")
+    def _can_be_formed(self) -> Self:
+        if self.spares:
+            raise ValueError("spares: wanted 0: brownout adds no node to a Redis under Sentinel")
+        if self.quorum > self.sentinels:
+            raise ValueError(
+                f"quorum: found {self.quorum}, wanted at most the {self.sentinels} sentinels"
+            )
+        if self.min_replicas_to_write >= self.members:
+            raise ValueError(
+                f"min_replicas_to_write: found {self.min_replicas_to_write}, wanted fewer than the "
+                f"{self.members} members"
+            )
         return self
