@@ -173,7 +173,7 @@ LABS = {
 #: that runs on them is `matrix`.
 HEAVY = {
     *("lab-aerospike-gray", "lab-cassandra", "lab-cassandra-partition", "lab-cassandra-secure"),
-    *("lab-postgresql-partition", "lab-postgresql-patroni3"),
+    *("lab-postgresql-partition", "lab-postgresql-patroni3", "lab-redis-sentinel-partition"),
     *("lab-cassandra-disk", "lab-mongodb-disk", "lab-postgresql-disk", "lab-redis-disk"),
     *("lab-cassandra-gray", "lab-etcd-gray", "lab-mongodb-gray", "lab-mongodb-gray-defaults"),
     *("lab-postgresql-gray", "lab-postgresql-gray-defaults", "lab-redis-gray"),

@@ -12,11 +12,13 @@ from tests.wording import mentions
 
 from brownout.databases.redis.lab.sentinel import sentinels_in
 from brownout.inventory import labs
+from brownout.machine import network
 from brownout.machine.host import host_for
 from brownout.measure.document import impact_of
 from brownout.show.report import story
 
 ON = "lab-redis-sentinel"
+WHY_NOT = network.why_not()
 
 
 @pytest.mark.live
@@ -62,6 +64,19 @@ def test_a_hand_over_loses_exactly_what_is_missing_from_the_new_master(tmp_path:
     ledger = ran.impact["ledger"]
     assert ledger["copies"]["diverged"] == 0
     assert (ledger["state"] == "clean") == (ledger["lost"] == 0)
+
+
+@pytest.mark.matrix
+@pytest.mark.quiet
+@pytest.mark.timeout(400)
+@pytest.mark.skipif(bool(WHY_NOT), reason=f"NOT TESTED: partitions of a Redis: {WHY_NOT}")
+def test_what_a_master_acknowledges_that_is_cut_off_is_found_lost(tmp_path: Path) -> None:
+    ran = chaos.run_as_shipped("partition", tmp_path, f"{ON}-partition")
+    ran.check_proven()
+    assert ran.impact["ledger"]["lost"] > 0
+    (fault,) = ran.impact["faults"]
+    assert fault["primary_overlap"][0] > 1
+    assert fault["redundancy_time"][1] is not None
 
 
 @pytest.mark.matrix

@@ -23,13 +23,15 @@ ALL, MEMBERS, CLIENTS = PEERS = ("all", "members", "clients")
 def match_of(cluster: Cluster, node: Node, arguments: Arguments) -> Match:
     """Return which packets of `node` are meant by `peers`, `direction` and `port`.
 
-    `peers` are `all`, `members` (every other node of the inventory), `clients` (everybody but
-    these, on the port of the node's own database where none is given), or names of nodes separated
-    by commas. Raises `ConfigurationError` with what is wrong.
+    `peers` are `all`, `members` (every other node of the inventory, and the sentinels that watch
+    them), `clients` (everybody but these, on the port of the node's own database where none is
+    given), or names of nodes separated by commas. Raises `ConfigurationError` with what is wrong.
     """
     peers, port = str(arguments.get("peers", ALL)), int(arguments.get("port", 0))
     direction: Direction = arguments.get("direction", "both")
     others = tuple(other.address for other in cluster.every if other.name != node.name)
+    if cluster.sentinel is not None:
+        others += cluster.sentinel.addresses
     if peers == ALL:
         return Match(direction, "all", port=port)
     if peers == CLIENTS:

@@ -113,7 +113,7 @@ def test_the_sentinels_promote_a_replica_on_demand(cluster: Cluster) -> None:
         assert adapter.step_down(old, 10).already
 
 
-def test_without_a_quorum_it_is_not_whole_and_nobody_is_promoted(cluster: Cluster) -> None:
+def test_without_a_quorum_it_is_not_whole_and_no_node_is_promoted(cluster: Cluster) -> None:
     with made(cluster) as adapter:
         (old,) = adapter.targets("master", 1)
         for node in sentinels_in(labs.directory(cluster.name))[:2]:

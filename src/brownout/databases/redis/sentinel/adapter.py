@@ -127,7 +127,7 @@ class SentinelAdapter(RedisMembers[View]):
         return milestones.judge(milestone, self._sight(self.PATIENCE_S))
 
     def signature(self) -> str:
-        """Return a line that changes when somebody notices a change; see `milestones`."""
+        """Return a line that changes when a change is noticed; see `milestones`."""
         return milestones.signature_of(self._sight(self.PATIENCE_S))
 
     def step_down(self, node: Node, catch_up_s: int) -> Proof:
@@ -181,7 +181,7 @@ class SentinelAdapter(RedisMembers[View]):
     def before_start(self, node: Node, emptied: bool) -> Mapping[str, Any]:
         """Wait until `node`, if it would start without data, is not the sentinels' master any more.
 
-        Else the replicas would copy its nothing. Raises `ClusterError` where nobody is promoted.
+        Else the replicas would copy its nothing. Raises `ClusterError` where none is promoted.
         """
         if not self._starts_empty(node, emptied):
             return {}
@@ -219,10 +219,11 @@ class SentinelAdapter(RedisMembers[View]):
 
     def failure_detection(self) -> FailureDetection | None:
         """Return after how long most sentinels see a silent master as down; None if unknown."""
-        told = sorted(w.down_after_s for w in self._sight(self._timeout_s).watches if w.serves)
-        if not told:
+        watches = self._sight(self._timeout_s).watches
+        seconds = sorted(watch.down_after_s for watch in watches if watch.serves)
+        if not seconds:
             return None
-        return FailureDetection("down-after-milliseconds", told[len(told) // 2])
+        return FailureDetection("down-after-milliseconds", seconds[len(seconds) // 2])
 
     def missing_grants(self, grants: Sequence[Grant], namespace: str) -> list[Grant]:
         """Return which of `grants` our user does not have; those of a cluster are not needed."""

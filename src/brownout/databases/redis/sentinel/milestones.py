@@ -54,7 +54,7 @@ class Named:
 
 
 def named(sight: Sight) -> Named | None:
-    """Return the master that more than half of all sentinels name; None where no one is."""
+    """Return the master that more than half of all sentinels name; None where they do not agree."""
     voices = [
         (sight.node_of(watch.master), watch) for watch in sight.watches if watch.master is not None
     ]
@@ -108,7 +108,7 @@ def lost_with(gone: Collection[str], sight: Sight) -> list[str]:
     """
     chosen, master = named(sight), master_of(sight)
     if chosen is None:
-        return ["most sentinels do not answer, so that nobody would promote another node"]
+        return ["most sentinels do not answer, so that no other node would be promoted"]
     if chosen.node not in gone:
         if master is None or master.node != chosen.node:
             return [f"{chosen.node}, which the sentinels name as master, is not one"]
@@ -124,7 +124,7 @@ def lost_with(gone: Collection[str], sight: Sight) -> list[str]:
 
 
 def signature_of(sight: Sight) -> str:
-    """Return a line that differs once somebody has noticed that something changed.
+    """Return a line that differs once a change was noticed.
 
     Of the master that is what sentinels say, who see one as down that has not answered for their
     `down-after-milliseconds`; a replica is missed as soon as its link breaks.
