@@ -23,6 +23,7 @@ import (
 	_ "brownout/loadgen/driver/postgresql"
 	_ "brownout/loadgen/driver/redis"
 	_ "brownout/loadgen/driver/scripted"
+	"brownout/loadgen/scriptclient"
 	"brownout/loadgen/vote"
 )
 
@@ -45,6 +46,7 @@ const usage = `usage: loadgen run [--depot DIR [--hold SECONDS]] [--pprof PATH]
        loadgen percentiles LOG RATIO…     write percentiles of histograms of a latency.hlog
        loadgen serve SCRIPT [--listen HOST:PORT] [--truth FILE]
                                           answer as a script says, to test measurements with
+       loadgen script-client              do operations on such a server as a client of docs/client.md does
        loadgen vote                       answer /vote?u=VOTER&v=CHOICE; the spec is a line of JSON on
                                           stdin, the end of stdin the end; a load starts it itself
        loadgen --version
@@ -88,6 +90,8 @@ func command(arguments []string) int {
 		return percentiles(flags.Args()[1:])
 	case "serve":
 		return serve(ctx, flags.Args()[1:])
+	case "script-client":
+		return beClient(flags.Args()[1:])
 	case "vote":
 		return serveVotes(ctx, flags.Args()[1:])
 	case "":
@@ -127,6 +131,17 @@ func untilSignal() (context.Context, context.CancelFunc) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	context.AfterFunc(ctx, stop)
 	return ctx, stop
+}
+
+// beClient is the client of a stream on a scripted server.
+func beClient(arguments []string) int {
+	if len(arguments) > 0 {
+		return misused(fmt.Sprintf("`script-client` takes no arguments, found %q", arguments[0]))
+	}
+	if err := scriptclient.Run(os.Stdin, os.Stdout); err != nil {
+		return failed(control.ExitFailed, err)
+	}
+	return control.ExitOK
 }
 
 // serveVotes is the endpoint of a voting workload.

@@ -49,6 +49,22 @@ def kept(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureReques
     return Kept(done, place, catalogue.chosen(request.param, quick=True))
 
 
+def test_what_is_measured_through_a_client_is_what_truly_happened(tmp_path: Path) -> None:
+    names = [name for name in SOME if name not in ("lane", "late")]  # which a client has no part in
+    only = [word for name in names for word in ("--only", name)]
+    options = ("--quick", "--client", *only, "--again", "2", "--together", "3", "-o", str(tmp_path))
+    done = calibrate(*options)
+    if done.code == 2:
+        pytest.skip(f"this machine is too busy to measure on:\n{done.words}")
+    assert done.code == 0, done.words
+    scenarios = catalogue.chosen(names, quick=True, client=True)
+    assert {row["scenario"] for row in done.rows} == {s.name for s in scenarios}
+    assert any(row["figure"] == "lost_writes" and row["truth"] > 0 for row in done.rows)
+    for run in tmp_path.iterdir():
+        settings = json.loads((run / "generator.json").read_text())["driver_settings"]
+        assert settings["clients"]["app"]["name"] == "scripted server"
+
+
 def test_some_scenarios_judge_every_figure() -> None:
     figures, every = (
         {figure for scenario in scenarios for figure in scenario.figures}

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from tests.waiting import await_true, state_of
 
+from brownout.base.binary import find_loadgen
+from brownout.calibration.trial import scripted_server
 from brownout.load.client_check import Conversation, Rule, check, check_hanging, ended
 
 REFERENCE = Path(__file__).parents[2] / "infra" / "clients" / "reference"
@@ -63,6 +65,14 @@ def test_the_reference_client_in_java_reads_all_that_a_text_may_hold(ascii_only:
     answers = [json.loads(line) for line in ran.stdout.splitlines()]
     assert answers[1]["end"] == "ok"
     assert answers[2:] == [{"id": 2, "end": "ok", "value": text}]
+
+
+def test_the_client_of_a_calibration_keeps_every_rule(tmp_path: Path) -> None:
+    truth = tmp_path / "truth.json"
+    with scripted_server(tmp_path, {"lanes": 2, "effects": []}, truth) as address:
+        connection = {**CONNECTION, "uri": f"scripted://{address}"}
+        with Conversation([str(find_loadgen()), "script-client"], connection, {}) as client:
+            assert [rule for rule in check(client, once=True) if rule.problem] == []
 
 
 #: What is changed in the reference client, and the rule that it breaks then.

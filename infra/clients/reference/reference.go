@@ -6,49 +6,35 @@ import (
 	"os"
 )
 
-type record struct {
-	Writer, Value string
-	Sequence      int64
-}
+type object = map[string]any
 
-type request struct {
-	record
-	Do, Key string
-	ID      uint64
-	Expect  *struct {
-		Missing     bool
-		First, Last int64
-	}
-}
+var records = map[any]object{} // key: the request that wrote it
 
-var records = map[string]record{}
-
-func perform(r request) map[string]any {
-	old, there := records[r.Key]
-	now := map[string]any{"id": r.ID, "end": "ok", "value": nil}
-	if there {
-		now["value"] = old.Value
+func perform(r object) object {
+	if r["do"] == "open" {
+		return object{"opened": "reference in Go", "settings": object{}}
 	}
-	if r.Do == "read" {
-		return now
+	old := records[r["key"]]
+	if r["do"] == "read" {
+		return object{"id": r["id"], "end": "ok", "value": old["value"]}
 	}
-	e := r.Expect
-	known := there && old.Writer == r.Writer && e != nil && e.First <= old.Sequence && old.Sequence <= e.Last
-	if e != nil && (e.Missing == there || !e.Missing && !known) {
-		now["end"] = "refused"
-		return now
+	if expect, conditional := r["expect"].(object); conditional {
+		fits := (old == nil) == (expect["missing"] != nil)
+		if first, ranged := expect["first"].(float64); ranged && fits {
+			at := old["sequence"].(float64)
+			fits = old["writer"] == r["writer"] && first <= at && at <= expect["last"].(float64)
+		}
+		if !fits {
+			return object{"id": r["id"], "end": "refused", "value": old["value"]}
+		}
 	}
-	records[r.Key] = r.record
-	return map[string]any{"id": r.ID, "end": "ok"}
+	records[r["key"]] = r
+	return object{"id": r["id"], "end": "ok"}
 }
 
 func main() {
 	in, out := json.NewDecoder(os.Stdin), json.NewEncoder(os.Stdout)
-	for r := (request{}); in.Decode(&r) == nil && r.Do != "close"; r = (request{}) {
-		if r.Do == "open" {
-			_ = out.Encode(map[string]any{"opened": "reference in Go", "settings": map[string]any{}})
-		} else {
-			_ = out.Encode(perform(r))
-		}
+	for r := (object{}); in.Decode(&r) == nil && r["do"] != "close"; r = (object{}) {
+		_ = out.Encode(perform(r))
 	}
 }

@@ -6,7 +6,7 @@ from dataclasses import replace
 from brownout.base.errors import ConfigurationError
 from brownout.calibration.scenario import Effect, Scenario, Setup
 
-__all__ = ["chosen", "every"]
+__all__ = ["chosen", "every", "through_client"]
 
 DEPTHS = (0.05, 0.154, 0.4, 0.8)
 LENGTHS_S = (0.3, 1.0, 5.0, 40.0)
@@ -28,12 +28,26 @@ def every(quick: bool = False) -> list[Scenario]:
     return _quick(scenarios) if quick else [scenario for scenario in scenarios if scenario.full]
 
 
-def chosen(names: Sequence[str], quick: bool = False) -> list[Scenario]:
+def through_client(scenarios: Sequence[Scenario]) -> list[Scenario]:
+    """Return the scenarios that a client can be measured by, with their operations done by one.
+
+    A client is one lane, whatever server it asks, and writes each key once: no late write can
+    replace a newer one.
+    """
+    return [
+        replace(s, setup=replace(s.setup, client=True))
+        for s in scenarios
+        if s.setup not in (STALLED, LATE)
+    ]
+
+
+def chosen(names: Sequence[str], quick: bool = False, client: bool = False) -> list[Scenario]:
     """Return the scenarios of these names, of a name's beginning, or all if no name is given.
 
+    With `client` they are those of `through_client`.
     Raises `ConfigurationError` for a name that nothing begins with.
     """
-    scenarios = every(quick)
+    scenarios = through_client(every(quick)) if client else every(quick)
     unknown = [n for n in names if not any(s.name.startswith(n) for s in scenarios)]
     if unknown:
         raise ConfigurationError(

@@ -19,7 +19,8 @@ class Setup:
 
     `rate` is operations per second, on `lanes` servers that answer within `latency_ms`. With
     `ledger_keys` all operations are verified writes on so many keys. Without `baseline` nothing
-    but the ledger is looked at, and the fault comes at once.
+    but the ledger is looked at, and the fault comes at once. With `client` the operations are done
+    by a program that speaks the protocol of docs/client.md; every one of its streams is verified.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Setup:
     keys: int = 2_000
     ledger_keys: int = 0
     baseline: bool = True
+    client: bool = False
 
     @property
     def noise(self) -> float:

@@ -110,8 +110,10 @@ def workload_of(setup: Setup) -> Workload:
         "arrivals": setup.arrivals,
         "deadline_s": setup.deadline_s,
     }
-    if setup.ledger_keys:
-        stream |= {"verified": True, "ledger_keys": setup.ledger_keys}
+    if setup.ledger_keys or setup.client:
+        stream |= {"verified": True, "ledger_keys": setup.ledger_keys or setup.keys}
+    if setup.client:
+        stream["client"] = {"command": [str(find_loadgen()), "script-client"], "write_once": True}
     data = {"keys": setup.keys, "value_bytes": 64}
     return workloads.parse({"data": data, "streams": [stream]}, setup.name)
 

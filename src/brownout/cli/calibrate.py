@@ -40,6 +40,9 @@ def run(
         list[str] | None,
         typer.Option(help="Only scenarios whose names begin like this; repeatable."),
     ] = None,
+    client: Annotated[
+        bool, typer.Option("--client", help="Through a client of the client protocol.")
+    ] = False,
     list_: Annotated[bool, typer.Option("--list", help="Only list the scenarios.")] = False,
     seed: Annotated[int, typer.Option(min=1, help="Seed of keys, arrivals and fault times.")] = 1,
     together: Annotated[int, typer.Option(min=1, max=16, help="Parallel runs.")] = 2,
@@ -64,7 +67,7 @@ def run(
     from brownout.calibration.layout import settings_for
     from brownout.calibration.machine import machine_words
 
-    scenarios = catalogue.chosen(only or [], quick)
+    scenarios = catalogue.chosen(only or [], quick, client)
     if not scenarios:
         raise ConfigurationError("no scenario is left", "leave out --quick or --only")
     if list_:
