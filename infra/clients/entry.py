@@ -60,7 +60,8 @@ async def main():
     at = opening["connection"]
     parts = [urlsplit(f"//{each}") for each in urlsplit(at["uri"]).netloc.split(",")]
     nodes = [(each.hostname, each.port or 5432) for each in parts]
-    login = {"user": at["username"], "password": at["password"], "database": "postgres"}
+    login = {"user": at["username"], "password": at["password"]}
+    login["database"] = at.get("database") or "postgres"
     leads_to = await primary(nodes, login)
 
     async def forward(reader, writer, to=None):

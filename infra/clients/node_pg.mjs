@@ -19,7 +19,11 @@ let pool;
 
 // node-postgres has one address, so with several the one that takes writes is looked for.
 async function open({ connection, options }) {
-  const login = { user: connection.username || undefined, password: connection.password || undefined, database: "postgres" };
+  const login = {
+    user: connection.username || undefined,
+    password: connection.password || undefined,
+    database: connection.database || "postgres",
+  };
   const tls = encryption(connection.tls);
   const refused = [];
   for (const address of connection.uri.replace(/^[^/]*\/\//, "").replace(/[/?].*/, "").split(",")) {

@@ -96,7 +96,8 @@ async def main(work=work, schema=f"CREATE TABLE IF NOT EXISTS {TABLE} {COLUMNS}"
     opening = json.loads(sys.stdin.readline())
     at, options = opening["connection"], opening.get("options") or {}
     login = {"user": at["username"], "password": at["password"], "autocommit": True}
-    where = f"postgresql://{urlsplit(at['uri']).netloc}/postgres?target_session_attrs=read-write"
+    login["dbname"] = at.get("database") or "postgres"
+    where = f"postgresql://{urlsplit(at['uri']).netloc}/?target_session_attrs=read-write"
     try:
         login |= encryption(at.get("tls") or {})
         # The pool would try again and again, and not say why.

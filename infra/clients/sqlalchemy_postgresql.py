@@ -167,7 +167,8 @@ async def main():
     at, options = opening["connection"], opening.get("options") or {}
     hosts = [urlsplit(f"//{each}") for each in urlsplit(at["uri"]).netloc.split(",")]
     where = {"host": [h.hostname for h in hosts], "port": [h.port or 5432 for h in hosts]}
-    where |= {"user": at["username"], "password": at["password"], "database": "postgres"}
+    where |= {"user": at["username"], "password": at["password"]}
+    where["database"] = at.get("database") or "postgres"
     if len(hosts) > 1:
         where["target_session_attrs"] = "read-write"  # one address is to lead to the primary
     own = dict(options)

@@ -73,6 +73,7 @@ func (d *Driver) Open(ctx context.Context, config driver.Config) error {
 	if err := d.Driver.Open(ctx, own); err != nil {
 		return err
 	}
+	database, _ := d.spec.Options["database"].(string)
 	for _, i := range slices.Sorted(maps.Keys(d.streams)) {
 		s := d.streams[i]
 		options := s.spec.Client.Options
@@ -81,7 +82,7 @@ func (d *Driver) Open(ctx context.Context, config driver.Config) error {
 		}
 		started, err := start(ctx, s.spec.Client.Command, request{
 			Do: doOpen, Version: version, Namespace: config.Namespace, Run: config.Writer, Stream: s.spec.Name,
-			Connection: &d.spec.Connection, Options: options,
+			Connection: &connection{&d.spec.Connection, database}, Options: options,
 		})
 		if err != nil {
 			return fmt.Errorf("stream %q: %w", s.spec.Name, err)

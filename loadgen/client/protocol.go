@@ -46,12 +46,12 @@ type request struct {
 	Do string `json:"do"`
 
 	// Of open:
-	Version    int              `json:"version,omitempty"`
-	Namespace  string           `json:"namespace,omitempty"`
-	Run        string           `json:"run,omitempty"`
-	Stream     string           `json:"stream,omitempty"`
-	Connection *spec.Connection `json:"connection,omitempty"`
-	Options    map[string]any   `json:"options,omitzero"` // empty where there are none
+	Version    int            `json:"version,omitempty"`
+	Namespace  string         `json:"namespace,omitempty"`
+	Run        string         `json:"run,omitempty"`
+	Stream     string         `json:"stream,omitempty"`
+	Connection *connection    `json:"connection,omitempty"`
+	Options    map[string]any `json:"options,omitzero"` // empty where there are none
 
 	// Of read and write:
 	ID         uint64 `json:"id,omitempty"`
@@ -62,6 +62,12 @@ type request struct {
 	Sequence uint64  `json:"sequence,omitempty"`
 	Value    string  `json:"value,omitempty"`
 	Expect   *expect `json:"expect,omitempty"` // nil: whatever is there
+}
+
+// connection is where the driver of the other streams connects to as well.
+type connection struct {
+	*spec.Connection
+	Database string `json:"database,omitempty"` // of a server with several
 }
 
 // expect is what has to be stored under the key, or the write is refused: nothing, or a write of the

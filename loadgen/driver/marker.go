@@ -43,7 +43,7 @@ type Store interface {
 	// ReadMarker returns nil if there is none.
 	ReadMarker(ctx context.Context) (*Marker, error)
 	WriteMarker(ctx context.Context, m *Marker) error
-	// Holds names some of what is there, ours or foreign; empty if nothing is.
+	// Holds names some of what is there, ours or foreign, but for what clients wrote; empty if nothing is.
 	Holds(ctx context.Context) (string, error)
 	// Count counts the items of the plain data set, and what else is beside them.
 	Count(ctx context.Context, data Dataset) (items, others uint64, err error)
@@ -56,8 +56,8 @@ type Store interface {
 	// Write writes the items from first up to limit; all are plain, or all are the ledger's. It
 	// replaces plain items that are there already, or leaves them: they are the same.
 	Write(ctx context.Context, data Dataset, first, limit uint64) error
-	// Remove takes away all that brownout wrote, the marker last, and of its places those that are made by
-	// brownout.
+	// Remove takes away all that brownout and clients wrote, the marker last, and of its places those that are
+	// made by brownout.
 	Remove(ctx context.Context, made []string) error
 }
 
@@ -129,11 +129,15 @@ func CheckLoaded(ctx context.Context, s Store) error {
 	return err
 }
 
-// Clean removes what brownout wrote and made; a store with something in it and without our marker is refused.
+// Clean removes what brownout and its clients wrote and made; a store with something else in it and without our
+// marker is refused. Clients may have written before any load claimed the store.
 func Clean(ctx context.Context, s Store) error {
 	m, err := ownMarker(ctx, s)
-	if err != nil || m == nil {
+	if err != nil {
 		return err
+	}
+	if m == nil {
+		return s.Remove(ctx, nil)
 	}
 	return s.Remove(ctx, m.Made)
 }

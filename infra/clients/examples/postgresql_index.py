@@ -12,16 +12,19 @@ sys.path.append(str(Path(__file__).parents[1]))
 from postgresql import main  # the ready client beside it: pool, deadlines, ends
 
 SCHEMA = """
-CREATE TABLE IF NOT EXISTS shop_orders (
+CREATE TABLE IF NOT EXISTS brownout_client_orders (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     number text NOT NULL,
     note text NOT NULL,
     placed timestamptz NOT NULL DEFAULT now()
 );
-CREATE UNIQUE INDEX IF NOT EXISTS shop_orders_number ON shop_orders (number)
+CREATE UNIQUE INDEX IF NOT EXISTS brownout_client_orders_number ON brownout_client_orders (number)
 """
-PLACE = "INSERT INTO shop_orders (number, note) VALUES (%(key)s, %(value)s) ON CONFLICT DO NOTHING"
-FIND = "SELECT note FROM shop_orders WHERE number = %(key)s"
+PLACE = """
+INSERT INTO brownout_client_orders (number, note) VALUES (%(key)s, %(value)s)
+ON CONFLICT DO NOTHING
+"""
+FIND = "SELECT note FROM brownout_client_orders WHERE number = %(key)s"
 
 
 async def work(pool, r):

@@ -61,8 +61,8 @@ type request struct {
 		First, Last int64
 	}
 	Connection struct {
-		URI, Username, Password string
-		TLS                     encryption
+		URI, Username, Password, Database string
+		TLS                               encryption
 	}
 	Options options
 }
@@ -144,7 +144,7 @@ func open(r request) (*sql.DB, error) {
 		return nil, err
 	}
 	where := url.URL{
-		Scheme: "postgresql", Host: at.Host, Path: "/postgres",
+		Scheme: "postgresql", Host: at.Host, Path: "/" + cmp.Or(r.Connection.Database, "postgres"),
 		User: url.UserPassword(r.Connection.Username, r.Connection.Password),
 	}
 	where.RawQuery = "sslmode=disable"  // the certificates are added below

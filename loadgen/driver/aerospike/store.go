@@ -39,6 +39,9 @@ func (c *control) Holds(context.Context) (string, error) {
 	counts, err := c.counts()
 	holds := make([]string, 0, len(counts))
 	for set, n := range counts {
+		if set == c.sets.client {
+			continue
+		}
 		holds = append(holds, fmt.Sprintf("%s: %d", set, n))
 	}
 	slices.Sort(holds)

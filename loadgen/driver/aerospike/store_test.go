@@ -105,7 +105,13 @@ func (s store) Document(set string, id int64) string {
 	return fmt.Sprint(s.get(s.behind.sets.documentKey(set, id)))
 }
 
-func (s store) PutClient() { s.put(s.behind.sets.client, "1", client.BinMap{"value": 1}) }
+func (s store) PutClient() (there func() bool) {
+	s.put(s.behind.sets.client, "1", client.BinMap{"value": 1})
+	return func() bool {
+		counts, err := s.Store().(*control).counts()
+		return err != nil || counts[s.behind.sets.client] > 0
+	}
+}
 
 func (s store) PutForeign() []string {
 	s.put(s.behind.sets.data, "customer", client.BinMap{"value": 1})

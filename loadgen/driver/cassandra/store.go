@@ -187,11 +187,9 @@ func (c *control) Missing(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	missing := slices.DeleteFunc(slices.Clone(ours), func(name string) bool { return slices.Contains(there, name) })
-	var name string
-	err = c.session.Query("SELECT keyspace_name FROM system_schema.keyspaces WHERE keyspace_name = ?", c.config.Namespace).
-		Consistency(gocql.One).ScanContext(ctx, &name)
-	if errors.Is(err, gocql.ErrNotFound) {
-		return append(missing, theKeyspace), nil
+	keyspace, err := c.isKeyspace(ctx, c.config.Namespace)
+	if err == nil && !keyspace {
+		missing = append(missing, theKeyspace)
 	}
 	return missing, err
 }
@@ -336,6 +334,9 @@ func (c *control) Write(ctx context.Context, data driver.Dataset, first, limit u
 // Remove drops the tables that we made, and the keyspace if we made it and no other tables use
 // it. It only empties the tables that others have made for us.
 func (c *control) Remove(ctx context.Context, made []string) error {
+	if err := c.removeClients(ctx); err != nil {
+		return err
+	}
 	there, err := c.tables(ctx)
 	if err != nil {
 		return err
@@ -355,4 +356,32 @@ func (c *control) Remove(ctx context.Context, made []string) error {
 		}
 	}
 	return nil
+}
+
+// keyspaceOfClients is that of the ready client (infra/clients/jvm/src/Cassandra.java).
+func (c *control) keyspaceOfClients() string { return c.config.Namespace + "_client" }
+
+// removeClients drops the keyspace of clients. Where there is none, a login may not be allowed to.
+func (c *control) removeClients(ctx context.Context) error {
+	there, err := c.isKeyspace(ctx, c.keyspaceOfClients())
+	if err == nil && there {
+		err = c.do(ctx, fmt.Sprintf("DROP KEYSPACE IF EXISTS %q", c.keyspaceOfClients()))
+	}
+	if err != nil {
+		return fmt.Errorf("removing the keyspace of clients %q: %w", c.keyspaceOfClients(), err)
+	}
+	return nil
+}
+
+func (c *control) isKeyspace(ctx context.Context, name string) (there bool, err error) {
+	err = c.try(ctx, func(ctx context.Context) error {
+		err := c.session.Query("SELECT keyspace_name FROM system_schema.keyspaces WHERE keyspace_name = ?", name).
+			Consistency(gocql.One).ScanContext(ctx, &name)
+		there = err == nil
+		if errors.Is(err, gocql.ErrNotFound) {
+			return nil
+		}
+		return err
+	})
+	return there, err
 }

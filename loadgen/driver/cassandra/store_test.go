@@ -97,7 +97,19 @@ func (s store) Document(set string, id int64) (text string) {
 	return text
 }
 
-func (s store) PutClient() {} // Cassandra has no ready client in Python
+func (s store) PutClient() (there func() bool) {
+	c, err := s.behind.control(s.Context())
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.Cleanup(c.Close)
+	s.exec(fmt.Sprintf("CREATE KEYSPACE IF NOT EXISTS %q WITH replication = "+
+		"{'class': 'SimpleStrategy', 'replication_factor': 1}", c.keyspaceOfClients()))
+	return func() bool {
+		is, err := c.isKeyspace(s.Context(), c.keyspaceOfClients())
+		return err != nil || is
+	}
+}
 
 func (s store) PutForeign() []string {
 	s.exec(fmt.Sprintf("CREATE KEYSPACE IF NOT EXISTS %q WITH replication = "+

@@ -24,8 +24,8 @@ type Backdoor interface {
 	Keep(id string) (putBack func())
 	// Document is what is stored of a document, as a text.
 	Document(set string, id int64) string
-	// PutClient leaves what a ready client leaves, where that is in the namespace.
-	PutClient()
+	// PutClient leaves what a ready client leaves, and returns what tells whether it is still there.
+	PutClient() (there func() bool)
 	// PutForeign puts foreign data there, and returns what a refusal is to name.
 	PutForeign() []string
 	RemoveForeign()
@@ -100,7 +100,7 @@ func (k InKeys) Keep(id string) (putBack func()) {
 }
 
 // PutClient does nothing: this database has no ready client.
-func (k InKeys) PutClient() {}
+func (k InKeys) PutClient() (there func() bool) { return func() bool { return false } }
 
 func (k InKeys) customers() string { return string(k.Keys) + "/customers" }
 

@@ -65,6 +65,7 @@ func load(t testing.TB, d driver.Driver, data driver.Dataset) {
 func LoadsAreWhole(t *testing.T, open func(t *testing.T) Backdoor) {
 	for name, test := range map[string]func(inStore){
 		"a load is read back and cleaned":                      inStore.readBackAndCleaned,
+		"what clients wrote before a load is not foreign":      inStore.clientsBefore,
 		"a whole data set is used again and the ledger is not": inStore.usedAgain,
 		"if an item is missing all are written again":          inStore.withoutOne,
 		"inserted items are taken away by the next load":       inStore.withOneMore,
@@ -151,7 +152,7 @@ func (s inStore) readBackAndCleaned() {
 	if back := ReadBack(s, d, true, count)[count]; back.Value != 1 || !back.ChecksumOK {
 		s.Errorf("a counter: %+v", back)
 	}
-	s.PutClient()
+	left := s.PutClient()
 	for range 2 { // once more does no harm
 		if err := d.Clean(s.Context()); err != nil {
 			s.Fatal(err)
@@ -160,6 +161,19 @@ func (s inStore) readBackAndCleaned() {
 	if held := s.holds(); held != "" {
 		s.Errorf("after cleaning there is still %s", held)
 	}
+	if left() {
+		s.Error("after cleaning there is still what a client wrote")
+	}
+}
+
+// clientsBefore has a client write before any load, as `brownout client check` does.
+func (s inStore) clientsBefore() {
+	left := s.PutClient()
+	if err := s.Open(nil).Clean(s.Context()); err != nil || left() {
+		s.Errorf("cleaning gave %v; what the client wrote is still there: %t", err, left())
+	}
+	s.PutClient()
+	s.wantWriter(s.loadedBy("run-1"), 3, "run-1")
 }
 
 func (s inStore) usedAgain() {

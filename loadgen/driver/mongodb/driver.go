@@ -25,8 +25,8 @@ const (
 	collectionData   = "data"
 	collectionLedger = "ledger"
 	collectionMeta   = "meta"
-	// collectionClient is that of the ready clients (infra/clients/mongodb.py).
-	collectionClient = "brownout_client"
+	// collectionsOfClients begins the names of the collections of clients (infra/clients/mongodb.py).
+	collectionsOfClients = "brownout_client"
 )
 
 func collectionOf(verified bool) string {

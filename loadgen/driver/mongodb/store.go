@@ -117,7 +117,7 @@ func (c *control) Holds(ctx context.Context) (string, error) {
 	collections, err := c.ListCollectionNames(ctx, bson.D{})
 	var names []string
 	for _, name := range collections {
-		empty := name == collectionClaim
+		empty := name == collectionClaim || strings.HasPrefix(name, collectionsOfClients)
 		if err == nil && !empty && slices.Contains(ours(), name) {
 			err = c.Collection(name).FindOne(ctx, bson.D{}).Err()
 			if empty = errors.Is(err, mongo.ErrNoDocuments); empty {
@@ -216,7 +216,7 @@ func stored(item driver.Item) bson.D {
 
 // ours are our collections, the marker's last.
 func ours() []string {
-	return append(driver.DocumentSets(), collectionData, collectionLedger, collectionClient, collectionClaim, collectionMeta)
+	return append(driver.DocumentSets(), collectionData, collectionLedger, collectionClaim, collectionMeta)
 }
 
 // Missing are all of our collections that are not there: the server makes one with its first document.
@@ -227,6 +227,14 @@ func (c *control) Missing(ctx context.Context) ([]string, error) {
 
 // Remove only empties what others have made for us.
 func (c *control) Remove(ctx context.Context, made []string) error {
+	names, err := c.ListCollectionNames(ctx, bson.D{})
+	if err != nil {
+		return err
+	}
+	theirs := slices.DeleteFunc(names, func(name string) bool { return !strings.HasPrefix(name, collectionsOfClients) })
+	if err := c.drop(ctx, theirs...); err != nil {
+		return err
+	}
 	for _, name := range ours() {
 		if err := c.takeAway(ctx, name, made); err != nil {
 			return err

@@ -78,9 +78,13 @@ func (s store) Document(set string, id int64) string {
 
 func (s store) Store() driver.Store { return &control{s.Database, &Driver{}} }
 
-func (s store) PutClient() {
-	_, err := s.Collection(collectionClient).InsertOne(s.Context(), bson.D{{Key: "value", Value: 1}})
+func (s store) PutClient() (there func() bool) {
+	_, err := s.Collection(collectionsOfClients+"_orders").InsertOne(s.Context(), bson.D{{Key: "value", Value: 1}})
 	s.do(err)
+	return func() bool {
+		names, err := s.ListCollectionNames(s.Context(), bson.D{{Key: "name", Value: collectionsOfClients + "_orders"}})
+		return err != nil || len(names) > 0
+	}
 }
 
 func (s store) PutForeign() []string {

@@ -313,6 +313,9 @@ func (c *control) Write(ctx context.Context, data driver.Dataset, first, limit u
 // Remove drops the schema as well if we have made it and nothing else is in it. It only empties the tables
 // that others have made for us.
 func (c *control) Remove(ctx context.Context, made []string) error {
+	if err := c.removeClients(ctx); err != nil {
+		return err
+	}
 	there, err := c.tables(ctx, math.MaxInt32)
 	if err != nil {
 		return err
@@ -336,6 +339,37 @@ func (c *control) Remove(ctx context.Context, made []string) error {
 		return err
 	}
 	return c.do(ctx, "DROP SCHEMA IF EXISTS "+pgx.Identifier{c.config.Namespace}.Sanitize())
+}
+
+// tableClients begins the names of the tables of clients (infra/clients), which lie in the login's own schema
+// and not in ours.
+const tableClients = "brownout_client"
+
+// removeClients drops the tables of clients, and empties those that another role owns.
+func (c *control) removeClients(ctx context.Context) error {
+	const look = "SELECT oid::regclass::text, pg_has_role(relowner, 'USAGE') FROM pg_catalog.pg_class " +
+		"WHERE relkind IN ('r', 'p') AND pg_table_is_visible(oid) AND starts_with(relname, $1)"
+	var steps []string
+	err := c.rows(ctx, look, []any{tableClients}, func(rows pgx.Rows) error {
+		var name string
+		var own bool
+		err := rows.Scan(&name, &own)
+		if own {
+			steps = append(steps, "DROP TABLE IF EXISTS "+name)
+		} else {
+			steps = append(steps, "DELETE FROM "+name)
+		}
+		return err
+	})
+	for _, step := range steps {
+		if err == nil {
+			err = c.do(ctx, step)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("removing the tables of clients: %w", err)
+	}
+	return nil
 }
 
 // empty removes every row of tables.

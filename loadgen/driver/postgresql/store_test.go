@@ -66,7 +66,14 @@ func (s store) Document(set string, id int64) string {
 	return string(text)
 }
 
-func (s store) PutClient() {} // the table of the ready clients is in another schema
+func (s store) PutClient() (there func() bool) {
+	table := tableClients + "_" + s.schema()
+	s.direct(s.T, "CREATE TABLE IF NOT EXISTS "+table+" (key text PRIMARY KEY)")
+	return func() (is bool) {
+		row := s.behind.writes.QueryRow(s.Context(), "SELECT to_regclass($1) IS NOT NULL", table)
+		return row.Scan(&is) != nil || is
+	}
+}
 
 func (s store) schema() string { return drivertest.Namespace(s.T) }
 

@@ -20,7 +20,7 @@ const (
 	batchBytes     = 1 << 20 // of values, in the same
 	controlTimeout = 30 * time.Second
 	controlPause   = 100 * time.Millisecond
-	// placeClient is that of the ready clients (infra/clients/redis_cluster.py).
+	// placeClient is that of clients (infra/clients/redis_cluster.py).
 	placeClient = "client"
 )
 
@@ -182,7 +182,9 @@ func (c *control) Holds(ctx context.Context) (string, error) {
 	const examples = 5
 	var names []string
 	err := c.scan(ctx, c.config.Namespace+"/", func(keys []string) (bool, error) {
-		names = append(names, slices.DeleteFunc(keys, func(key string) bool { return key == c.keys().Claim() })...)
+		names = append(names, slices.DeleteFunc(keys, func(key string) bool {
+			return key == c.keys().Claim() || strings.HasPrefix(key, c.keys().Of(placeClient))
+		})...)
 		return len(names) >= examples, nil
 	})
 	slices.Sort(names)

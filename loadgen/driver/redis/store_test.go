@@ -65,7 +65,17 @@ func (s store) control() *control {
 	return c
 }
 
-func (s store) PutClient() { s.Set(s.behind.keys().Of(placeClient)+"1", "1") }
+func (s store) PutClient() (there func() bool) {
+	place := s.behind.keys().Of(placeClient)
+	s.Set(place+"1", "1")
+	return func() (is bool) {
+		err := s.control().scan(s.Context(), place, func(keys []string) (bool, error) {
+			is = is || len(keys) > 0
+			return is, nil
+		})
+		return is || err != nil
+	}
+}
 
 func (s store) Store() driver.Store { return s.control() }
 

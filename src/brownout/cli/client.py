@@ -59,7 +59,9 @@ def check(
         opened_adapter(target) as adapter,
     ):
         adapter.ready()
-        with Conversation(command, adapter.load_spec()["connection"], own) as client:
+        spec = adapter.load_spec()
+        database = {k: v for k, v in spec["options"].items() if k == "database"}
+        with Conversation(command, {**spec["connection"], **database}, own) as client:
             first = check_rules(client, end=False, once=write_once)
             for rule in _rules(first, client, target, adapter):
                 broken = broken or bool(rule.problem)

@@ -28,6 +28,9 @@ def left_by(workload: Workload, cluster: str) -> Left:
     ledger = sum(stream.ledger_keys or 0 for stream in workload.streams)
     if ledger:
         parts.append(f"{ledger:,} verified keys")
+    clients = [f"`{stream.name}`" for stream in workload.streams if stream.client]
+    if clients:
+        parts.append(f"what the clients of {', '.join(clients)} wrote")
     if any({"insert", "vote"} & set(stream.mix) for stream in workload.streams):
         parts.append("what was inserted")
     remove = f"brownout clean --cluster {cluster}"

@@ -56,7 +56,7 @@ class Cassandra extends Client {
             builder.withSslEngineFactory(new ProgrammaticSslEngineFactory(at.context(), null, !at.insecure()));
         }
         session = builder.build();
-        var keyspace = namespace + "_client";
+        var keyspace = '"' + namespace + "_client\"";
         for (var definition : List.of(
                 "CREATE KEYSPACE IF NOT EXISTS " + keyspace
                     + " WITH replication = {'class': 'NetworkTopologyStrategy', 'replication_factor': 3}",

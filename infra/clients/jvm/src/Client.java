@@ -54,7 +54,7 @@ abstract class Client {
     record Failure(String code, String cause, boolean known) {}
 
     /** Where the database is; the port of an address without one is -1. `tls` names files in PEM form. */
-    record Connection(String uri, String username, String password, JsonObject tls) {
+    record Connection(String uri, String username, String password, String database, JsonObject tls) {
         Stream<URI> addresses() {
             return Stream.of(URI.create(uri).getRawAuthority().split(",")).map(each -> URI.create("x://" + each));
         }
@@ -239,7 +239,8 @@ abstract class Client {
         var answer = new JsonObject();
         try {
             var tls = at.get("tls") instanceof JsonObject given ? given : new JsonObject();
-            var connection = new Connection(text(at, "uri"), text(at, "username"), text(at, "password"), tls);
+            var connection = new Connection(
+                text(at, "uri"), text(at, "username"), text(at, "password"), text(at, "database"), tls);
             open(connection, text(request, "namespace"), options);
             answer.addProperty("opened", name);
             answer.add("settings", options);

@@ -55,7 +55,8 @@ class Hikari extends Client {
         var config = new HikariConfig(properties);
         // Of several addresses the one of the primary is taken; one address is to lead to it by itself.
         var which = hosts.contains(",") ? "?targetServerType=primary" : "";
-        config.setJdbcUrl("jdbc:postgresql://" + hosts + "/postgres" + which);
+        var database = at.database().isEmpty() ? "postgres" : at.database();
+        config.setJdbcUrl("jdbc:postgresql://" + hosts + "/" + database + which);
         config.addDataSourceProperty("sslmode", !at.encrypted() ? "disable" : at.insecure() ? "require" : "verify-full");
         if (at.encrypted()) {
             context = at.context();
