@@ -7,6 +7,7 @@ import pytest
 from tests.wording import naming
 
 from brownout.base.errors import ConfigurationError
+from brownout.faults.link import match_of
 from brownout.inventory import inventory
 
 SENTINEL = {"master": "orders", "addresses": ["s1:26379", "s2:26379", "s3:26379"]}
@@ -26,6 +27,14 @@ def test_the_sentinels_are_what_the_nodes_are_coordinated_by() -> None:
     assert cluster.sentinel.master == "orders"
     assert cluster.coordinators == ("s1:26379", "s2:26379", "s3:26379")
     assert parsed(coordination=["e:1"]).coordinators == ("e:1",)
+
+
+def test_a_node_cut_off_from_the_others_is_cut_off_from_the_sentinels_too() -> None:
+    cluster = parsed(sentinel=SENTINEL)
+    of_others = match_of(cluster, cluster.node("r1"), {"peers": "members"}).addresses
+    assert of_others == ("r2:6379", *SENTINEL["addresses"])
+    bare = parsed()
+    assert match_of(bare, bare.node("r1"), {"peers": "members"}).addresses == ("r2:6379",)
 
 
 def test_their_password_is_read_by_reference_and_shown_nowhere(

@@ -162,7 +162,8 @@ def test_of_two_masters_the_one_that_sentinels_name_counts() -> None:
 
 def test_a_dead_master_changes_the_signature_when_sentinels_see_it_down() -> None:
     before = signature_of(sight())
-    views = [silent(1), server(2, master_link_status="up"), server(3, master_link_status="up")]
+    broken = [server(n, master_link_status="down") for n in (2, 3)]
+    views = [silent(1), *broken]
     assert signature_of(sight(views)) == before
     down = [sentinel(n, down=(1,)) for n in (1, 2, 3)]
     noticed = signature_of(sight(views, down))

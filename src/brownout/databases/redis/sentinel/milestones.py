@@ -127,14 +127,16 @@ def signature_of(sight: Sight) -> str:
     """Return a line that differs once a change was noticed.
 
     Of the master that is what sentinels say, who see one as down that has not answered for their
-    `down-after-milliseconds`; a replica is missed as soon as its link breaks.
+    `down-after-milliseconds`; that a replica's link to it broke is not yet a change. Any other node
+    is missed as soon as it does not answer.
     """
     chosen = named(sight)
     leader = f"{chosen.node}@{chosen.epoch}" if chosen else "none"
     if chosen and 2 * chosen.down > len(sight.watches):
         leader += " (down)"
     others = (
-        f"{view.node}={view.state}" + (f"/{view.history[:8]}" if view.history else "")
+        f"{view.node}={'REPLICA' if view.state == 'SYNCING' else view.state}"
+        + (f"/{view.history[:8]}" if view.history else "")
         for view in sight.views
         if not chosen or view.node != chosen.node
     )
