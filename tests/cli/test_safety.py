@@ -29,6 +29,11 @@ def test_a_plan_names_every_step_and_touches_nothing(brownout: Brownout, home: P
     assert list(home.iterdir()) == []
 
 
+def test_a_plan_of_a_slow_disk_takes_the_calls_that_are_held(brownout: Brownout) -> None:
+    said = brownout("plan", "disk-slow", "--set", "calls=write")
+    assert said.code == 0, said.err
+
+
 @pytest.mark.parametrize(("baseline_s", "said"), [("0.5", True), ("10", False), ("0", False)])
 def test_a_plan_says_that_its_baseline_is_too_short_for_a_pass(
     baseline_s: str, said: bool, brownout: Brownout, monkeypatch: pytest.MonkeyPatch

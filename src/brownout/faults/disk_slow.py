@@ -42,6 +42,7 @@ class SlowDisk(_OfCalls, NodeFault):
     undo_name = "unslow_disk"
     variables: ClassVar[Mapping[str, str]] = {
         "latency_ms": "by how much each flush to disk is held, in ms",
+        "calls": "what is held: flush, or write for positional writes as well",
         "slow_s": "seconds for which they are",
     }
 
