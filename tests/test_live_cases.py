@@ -111,6 +111,8 @@ FAULTS = {
     "test_the_experiment_runs_an_engine_under_load_and_keeps_what_litmus_said",
     "skew_clock": "faults/test_clock.py::"
     "test_a_primary_tells_a_wrong_time_until_the_undo_and_lab_up_sets_it_right_too",
+    "limit_disk": "faults/test_disk_limit.py::"
+    "test_a_primary_with_a_limited_disk_keeps_its_role_and_is_put_back",
     "slow_disk": "faults/test_disk_slow.py::"
     "test_a_primary_with_a_slow_disk_is_traced_flushes_late_and_is_put_back",
     "stall_disk": "faults/test_disk_stall.py::"

@@ -62,7 +62,7 @@ hierarchy() {
   kind=
   while read -r device place type options rest; do
     case $type in
-    cgroup) case ",$options," in *,%(controller)s,*) kind=1 root=$place; return 0;; esac;;
+    cgroup) case ",$options," in *,%(controller_v1)s,*) kind=1 root=$place; return 0;; esac;;
     cgroup2) grep -qw %(controller)s "$place/cgroup.controllers" 2>/dev/null && kind=2 root=$place;;
     esac
   done < /proc/mounts
@@ -70,7 +70,7 @@ hierarchy() {
 }
 group_of() {
   if [ "$kind" = 1 ]; then
-    sed -n 's/^[0-9]*:\([^:]*,\)*%(controller)s\(,[^:]*\)*:\(.*\)$/\3/p' "/proc/$1/cgroup"
+    sed -n 's/^[0-9]*:\([^:]*,\)*%(controller_v1)s\(,[^:]*\)*:\(.*\)$/\3/p' "/proc/$1/cgroup"
   else
     sed -n 's/^0:://p' "/proc/$1/cgroup"
   fi
@@ -177,7 +177,7 @@ restore() {
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """One kind of limit, by a `controller` of the kernel.
+    """One kind of limit, by a `controller` of the kernel (in cgroup v1 `controller_v1`).
 
     `name` is that of its record and of its switch, which is called `mark`. `hooks` are shell
     functions without a single quote:
@@ -188,15 +188,16 @@ class Limit:
         limit_of_unit UNIT         print the values that put that back
         by_unit, always_moves      whether `$kind` is limited by its unit, and moves in any case
 
-    and `never_moves`, a variable that is not empty where a group of our own is of no use. The
-    functions that it makes are `look`, `limit NODE SECONDS UNIT VALUES PROCESS…`, `restore NODE`
-    and `show NODE`.
+    and `never_moves`, a variable that is not empty where a group of our own is of no use. What is
+    to be set is in `$wanted` meanwhile. The functions that it makes are `look`, `limit NODE SECONDS
+    UNIT VALUES PROCESS…`, `restore NODE` and `show NODE`.
     """
 
     name: str
     controller: str
     mark: str
     hooks: str
+    controller_v1: str = ""
 
     @property
     def functions(self) -> str:
@@ -204,16 +205,18 @@ class Limit:
         words = {"name": self.name, "controller": self.controller}
         release = f"{self.hooks}{_RELEASE % words}"
         switch = deadman.functions(self.mark, f'sleep "$3"{release}release "$1"')
-        return f"{switch}\n{release}{functions(self.controller)}{_REST % words}"
+        common = functions(self.controller, self.controller_v1)
+        return f"{switch}\n{release}{common}{_REST % words}"
 
 
-def functions(controller: str) -> str:
+def functions(controller: str, controller_v1: str = "") -> str:
     """Return shell functions that find the groups of `controller`.
 
     `look` prints what `problem` reads and sets `$kind` and `$root`; `group_of PROCESS` prints the
     group of a process, and `tree PROCESS…` all processes below them, with them.
     """
-    return TREE + _COMMON % {"controller": controller, "tools": _TOOLS}
+    names = {"controller": controller, "controller_v1": controller_v1 or controller}
+    return TREE + _COMMON % {**names, "tools": _TOOLS}
 
 
 def problem(node: Node, where: str, reply: Answer, controller: str) -> str:
