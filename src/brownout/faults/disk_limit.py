@@ -29,7 +29,7 @@ class _OfItsDisk(HostAction):
 class LimitDisk(_OfItsDisk, NodeFault):
     """Let `node` read, and write, `mib_per_s` and `iops` of its disk. Undone by `unlimit_disk`.
 
-    0 is no limit of that kind. By its control group, or its systemd service: nothing else that uses
+    0 sets none of that kind. By its control group, or its systemd service: nothing else that uses
     the disk is limited. The node undoes it by itself after `undo_after_s` seconds, even if this run
     has died: choose it longer than the fault that is meant. 0 takes the inventory's, which is 120
     unless it says otherwise.

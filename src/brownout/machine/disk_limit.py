@@ -3,7 +3,7 @@
     a systemd service      IOReadBandwidthMax= and the like (cgroup v2)
     any other process      its own control group: v2 io.max; v1 blkio.throttle.*
 
-Nobody else who uses the same disk is limited. Version 1 limits what a process reads and writes
+Other users of the same disk are not limited. Version 1 limits what a process reads and writes
 itself, also as it waits in fsync; what the kernel's flusher writes by itself is not counted there.
 Version 2 counts that too, by the memory in which it lies. So there a node whose group is shared is
 refused: moved to a group of our own, its earlier memory would still count for the other one.
@@ -29,7 +29,7 @@ __all__ += ["why_not", "why_not_now"]
 MARK = "brownout-undo-disk-limit"
 _MIB = 1 << 20
 #: Values are a disk's number, then bytes a second read and written, and reads and writes a second,
-#: where 0 is no limit; then how many bytes the group has read and written of it so far.
+#: where 0 means any; then how many bytes the group has read and written of it so far.
 _PER_DISK = 7
 #: The functions of the hooks have their own names for variables, since those of their callers are
 #: global to the shell.
@@ -96,7 +96,7 @@ limit_of_unit() { limit_in "$place"; }
 """,
     "blkio",
 )
-#: Only file systems whose writes the kernel counts for whom they are, and not for nobody.
+#: Only file systems whose writes the kernel counts for the group that made them.
 _DISKS = r"""
 disks() {
   its=/proc/$1/root; shift
@@ -156,7 +156,7 @@ SCRIPTS = {
 
 @dataclass(frozen=True, slots=True)
 class _Most:
-    """What may be read, and written, of one disk a second; 0 is no limit.
+    """What may be read, and written, of one disk a second; 0 means any.
 
     `read_so_far` and `written_so_far` are bytes.
     """
@@ -176,7 +176,7 @@ class _Most:
 
 
 def check_size(mib_per_s: float, iops: int) -> None:
-    """Raise `ConfigurationError` if that is no limit that a kernel can set."""
+    """Raise `ConfigurationError` unless the kernel can set that."""
     if not (mib_per_s == 0 or 0.01 <= mib_per_s <= 100_000):
         raise ConfigurationError(
             f"mib_per_s: found {mib_per_s:g}, wanted 0.01 to 100000, or 0 for any"
@@ -253,7 +253,7 @@ def limit(
     there = _parsed(reply.get("limit"))
     if missing := [each.disk for each in most if each not in there]:
         raise HostError(
-            f"node `{node.name}`: disk {', '.join(missing)} is not limited: {_said(reply)}"
+            f"node `{node.name}`: disk {', '.join(missing)} is not limited: {_in_force(reply)}"
         )
     was = _parsed(reply.get("was_limit"))
     evidence = {
@@ -278,7 +278,7 @@ def undo_on(node: Node, host: Host) -> Proof:
     done = runner.run(script(_RESTORE, node.key))
     reply = answer(done, "taking the limit of its disk away", runner.where)
     if reply.get("how"):
-        raise HostError(f"node `{node.name}` still has a limited disk: {_said(reply)}")
+        raise HostError(f"node `{node.name}` still has a limited disk: {_in_force(reply)}")
     before = {each.disk: each for each in _parsed(reply.get("before"))}
     evidence: dict[str, Any] = {"state": "not limited"}
     for most in _parsed(reply.get("was_limit")):
@@ -298,7 +298,7 @@ def left_on(node: Node, host: Host) -> str:
         return ""
     done = runner.run(script(_SHOW, node.key))
     reply = answer(done, "looking at the limit of its disk", runner.where)
-    return _said(reply) if reply.get("how") else ""
+    return _in_force(reply) if reply.get("how") else ""
 
 
 def plan(node: Node, host: Host, data: Sequence[Path], mib_per_s: float, iops: int) -> str:
@@ -318,7 +318,7 @@ def in_words(mib_per_s: float, iops: int, disk: str) -> str:
     return f"{' and '.join(sizes + counts) or 'any amount'} of disk {disk}"
 
 
-def _said(reply: Answer) -> str:
+def _in_force(reply: Answer) -> str:
     limits = [
         in_words(each.written_bytes / _MIB, each.writes, each.disk)
         for each in _parsed(reply.get("limit"))
