@@ -101,7 +101,7 @@ def test_without_a_quorum_of_sentinels_the_database_does_not_fail_over(
         killer = threading.Thread(target=lose_the_quorum)
         killer.start()
         try:
-            ran = chaos.run_quickly("node-kill", tmp_path, ON, downtime_s=1, milestone_limit_s=15)
+            ran = chaos.run_quickly("node-kill", tmp_path, ON, downtime_s=4, milestone_limit_s=15)
         finally:
             killer.join()
     (succession,) = ran.impact["faults"][0]["successions"]
