@@ -55,7 +55,8 @@ def node(data: Path, tmp_path: Path) -> Iterator[Node]:
         try:
             if reasons := disk_limit.why_not_now(node, host_for(node), [data]):
                 pytest.skip(f"NOT TESTED: limited disks: {reasons}")
-            await_true(lambda: (data / "count").is_file(), "its first write")
+            count = data / "count"
+            await_true(lambda: count.is_file() and count.read_text() != "", "its first write")
             yield node
             disk_limit.undo_on(node, host_for(node))
         finally:
