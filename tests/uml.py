@@ -22,7 +22,7 @@ from brownout.base.wait import wait_until
 from brownout.databases.lab.network import Place
 from brownout.machine import network
 
-__all__ = ["Machine", "unpacked", "why_not"]
+__all__ = ["Machine", "run_alone", "unpacked", "why_not"]
 
 _PACKAGES = ("user-mode-linux", "busybox-static")
 _BOOTS_WITHIN_S = 240.0
@@ -48,6 +48,21 @@ ip address add {address}/24 dev vec0
 ip link set vec0 up
 {python} {program} {words} &
 exec {sshd} -D -e -f {config}
+"""
+
+_INIT_ALONE = """\
+#!/bin/sh
+PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin; export PATH
+mount -t proc proc /proc
+mount -t sysfs sys /sys
+mount -t cgroup2 cgroup2 /sys/fs/cgroup
+mount -t tmpfs run /run
+mount -t devtmpfs dev /dev
+mkdir /run/data
+mount -t ext4 /dev/ubda /run/data
+cd /run
+TMPDIR=/run HOME=/run PYTHONDONTWRITEBYTECODE=1 {python} {program}
+echo o > /proc/sysrq-trigger
 """
 
 
@@ -161,3 +176,35 @@ class Machine:
     def console(self) -> str:
         """Return the end of what its kernel and its init said."""
         return (self._directory / "console").read_text(errors="replace")[-4000:]
+
+
+def run_alone(files: Path, directory: Path, program: str, disk: Path) -> str:
+    """Boot a machine without a network that runs a Python program; return what it printed.
+
+    Its control groups are of version 2, and the file system of `disk`, an image with ext4, is at
+    /run/data. What its kernel prints is in between.
+    """
+    directory.mkdir(parents=True, exist_ok=True)
+    (directory / "program.py").write_text(program)
+    init = directory / "init"
+    init.write_text(_INIT_ALONE.format(python=sys.executable, program=directory / "program.py"))
+    init.chmod(0o755)
+    command = [
+        str(files / "usr/bin/linux.uml"),
+        "mem=512M",
+        "root=/dev/root",
+        "rootfstype=hostfs",
+        "rootflags=/",
+        "ro",
+        "quiet",
+        f"init={init}",
+        f"ubd0={disk}",
+        f"uml_dir={directory}",
+        "con=null",
+        "con0=null,fd:1",
+    ]
+    done = subprocess.run(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        text=True, errors="replace", timeout=_BOOTS_WITHIN_S, check=False,
+    )  # fmt: skip
+    return done.stdout

@@ -1,5 +1,6 @@
 """A node uses a real disk no faster than its limit, and as fast as before when that is gone."""
 
+import json
 import os
 import signal
 import subprocess
@@ -9,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests import loopdevice
+from tests import loopdevice, uml
 from tests.faults.lasting import watched
 from tests.sshd import descendants
 from tests.waiting import await_true
@@ -186,3 +187,63 @@ def test_what_no_kernel_can_limit_is_refused_before_anything_is_touched(
     with pytest.raises(ConfigurationError):
         disk_limit.limit(node, host, [data], mib_per_s, iops)
     assert disk_limit.left_on(node, host) == ""
+
+
+#: Limits a node that is alone in its control group, and prints what came of it.
+_IN_VERSION_2 = f"""
+import json, os, subprocess, sys, time
+from pathlib import Path
+from brownout.inventory.model import Node, ProcessSpec
+from brownout.machine import disk_limit
+from brownout.machine.host import host_for
+
+data, group, pid_file = Path("/run/data"), Path("/sys/fs/cgroup/node"), Path("/run/pid")
+Path("/sys/fs/cgroup/cgroup.subtree_control").write_text("+memory")
+group.mkdir()
+enter = lambda: (group / "cgroup.procs").write_text(str(os.getpid()))
+command = (sys.executable, "-c", {_WRITES!r}, str(data))
+process = subprocess.Popen(command, preexec_fn=enter)
+pid_file.write_text(str(process.pid))
+spec = ProcessSpec(pid_file=pid_file, command=command)
+node = Node(name="limited", address="127.0.0.1:1", host=spec)
+host = host_for(node)
+
+def written_a_second():
+    time.sleep(1)
+    first, began = int((data / "count").read_text()), time.monotonic()
+    time.sleep(4)
+    return (int((data / "count").read_text()) - first) * (1 << 18) / (time.monotonic() - began)
+
+seen = {{"why_not": disk_limit.why_not(node, host)}}
+seen["now"] = disk_limit.why_not_now(node, host, [data])
+seen["free"] = written_a_second()
+seen["by"] = disk_limit.limit(node, host, [data], 0.5, 0, 60).evidence["by"]
+seen["limited"], seen["left"] = written_a_second(), disk_limit.left_on(node, host)
+seen["undone"] = disk_limit.undo_on(node, host).evidence
+seen["io.max"] = (group / "io.max").read_text()
+other = subprocess.Popen(["sleep", "99"], preexec_fn=enter)
+seen["shared"] = disk_limit.why_not_now(node, host, [data])
+other.kill(), process.kill()
+print("\\n" + json.dumps(seen))
+"""
+
+
+@pytest.mark.matrix
+@pytest.mark.timeout(600)
+def test_the_same_holds_on_a_kernel_whose_control_groups_are_of_version_2(tmp_path: Path) -> None:
+    if reason := uml.why_not() or uml.unpacked(tmp_path / "files"):
+        pytest.skip(f"NOT TESTED: control groups of version 2: {reason}")
+    disk = tmp_path / "disk.img"
+    with disk.open("wb") as file:
+        file.truncate(64 * _MIB)
+    subprocess.run(["mkfs.ext4", "-qF", str(disk)], check=True)
+    printed = uml.run_alone(tmp_path / "files", tmp_path / "uml", _IN_VERSION_2, disk)
+    (line,) = [line for line in printed.splitlines() if line.startswith("{")] or [printed]
+    seen = json.loads(line)
+    assert (seen["why_not"], seen["now"], seen["by"]) == ("", [], "cgroup v2")
+    assert seen["left"].startswith("0.5 MiB/s of disk")
+    assert 0.3 * _MIB < seen["limited"] < 0.8 * _MIB < seen["free"]
+    assert seen["undone"]["written_bytes"] > _MIB
+    assert seen["io.max"] == ""
+    (shared,) = seen["shared"]
+    assert "`/node`" in shared
