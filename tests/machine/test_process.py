@@ -61,7 +61,7 @@ def test_a_started_process_keeps_no_file_of_its_starters_open(listening_node: No
     try:
         os.close(write)
         os.set_blocking(read, False)
-        assert os.read(read, 1) == b""  # the end: nobody else has the other side
+        assert os.read(read, 1) == b""  # end of file: the node did not inherit the write end
     finally:
         os.close(read)
         ProcessHost(listening_node).stop("kill")

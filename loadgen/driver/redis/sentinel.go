@@ -39,7 +39,7 @@ func newFailover(d *Driver, encryption *tls.Config, of way) *goRedisClient {
 	return &goRedisClient{made}
 }
 
-// noMasterError is why there is no connection to a master: nothing was sent.
+// noMasterError wraps the error of a failed attempt to connect to the master. Nothing was sent.
 type noMasterError struct{ error }
 
 func (e *noMasterError) Unwrap() error { return e.error }

@@ -202,8 +202,11 @@ def why_not(node: Node, host: Host) -> str:
 def why_not_now(node: Node, host: Host, data: Sequence[Path]) -> list[str]:
     """Return why the disks of `data` cannot be limited for this node's processes."""
     shell = host.shell()
-    reply = _look(shell, data)
-    it, where = f"node `{node.name}`", shell.runner.where
+    return _objections(node, shell.runner.where, _look(shell, data))
+
+
+def _objections(node: Node, where: str, reply: Answer) -> list[str]:
+    it = f"node `{node.name}`"
     reasons = []
     for other in reply.all("other"):
         kind, _, place = other.partition(" ")
@@ -237,10 +240,11 @@ def limit(
     shell = host.shell()
     if shell.process is None:
         raise Denied(f"node `{node.name}` is not limited: it is not running", "start it")
-    if reasons := why_not_now(node, host, data):
+    seen = _look(shell, data)
+    if reasons := _objections(node, shell.runner.where, seen):
         raise Refused("; ".join(reasons))
     size = round(mib_per_s * _MIB)
-    disks = dict.fromkeys(_look(shell, data).all("disk"))
+    disks = dict.fromkeys(seen.all("disk"))
     most = [_Most(disk, size, size, iops, iops) for disk in disks]
     if not most:
         raise HostError(f"node `{node.name}`: found none of its data on {shell.runner.where}")

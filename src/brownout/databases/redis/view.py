@@ -70,6 +70,22 @@ class RedisView(NodeView):
         )
 
     @property
+    def master(self) -> str:
+        """The master that it replicates, as its kind of Redis names one; empty for none."""
+        raise NotImplementedError
+
+    @property
+    def offset(self) -> int:
+        """How far it is in its master's stream of changes, in bytes; -1 if unknown."""
+        name = "slave_repl_offset" if self.master else "master_repl_offset"
+        return int(self.info.get(name, "-1"))
+
+    def evidence(self) -> dict[str, Any]:
+        """Return its state and role, and why it did not answer, for JSON."""
+        error = {"error": self.error} if self.error else {}
+        return {"state": self.state, "role": self.role, **error}
+
+    @property
     def engine(self) -> str:
         """What it runs, as `redis 7.0.15`; empty if unknown."""
         if "valkey_version" in self.info:
@@ -129,17 +145,9 @@ class View(RedisView):
             return "REPLICA" if self.linked else "SYNCING"
         return "MASTER" if self.slots else "EMPTY"
 
-    @property
-    def offset(self) -> int:
-        """How far it is in its master's stream of changes, in bytes; -1 if unknown."""
-        name = "slave_repl_offset" if self.master else "master_repl_offset"
-        return int(self.info.get(name, "-1"))
-
     def evidence(self) -> dict[str, Any]:
         """Return what matters of it for JSON."""
-        facts: dict[str, Any] = {"state": self.state, "role": self.role}
-        if self.error:
-            facts["error"] = self.error
+        facts = RedisView.evidence(self)
         if self.info:
             facts |= {
                 "node_id": self.id,

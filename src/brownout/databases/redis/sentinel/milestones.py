@@ -167,7 +167,7 @@ def _not_rejoined(sight: Sight) -> list[str]:
         return [*missing, f"{both} are masters at the same time ({whom})"]
     (master,) = masters
     return missing + [
-        f"{view.node} replicates {view.follows}, and not {master.node}"
+        f"{view.node} replicates {view.master}, and not {master.node}"
         for view in sight.views
         if view.state == "REPLICA" and view.history != master.history
     ]

@@ -43,27 +43,19 @@ class View(RedisView):
         return self.info.get("master_replid", "")
 
     @property
-    def follows(self) -> str:
+    def master(self) -> str:
         """Of a replica: its master's address as it knows it; else empty."""
         if "master_host" not in self.info:
             return ""
         return f"{self.info['master_host']}:{self.info.get('master_port', '')}"
 
-    @property
-    def offset(self) -> int:
-        """How far it is in its stream of changes, in bytes; -1 if unknown."""
-        name = "slave_repl_offset" if self.follows else "master_repl_offset"
-        return int(self.info.get(name, "-1"))
-
     def evidence(self) -> dict[str, Any]:
         """Return what matters of it for JSON."""
-        facts: dict[str, Any] = {"state": self.state, "role": self.role}
-        if self.error:
-            facts["error"] = self.error
+        facts = RedisView.evidence(self)
         if self.info:
             facts |= {"history": self.history, "offset": self.offset}
-        if self.follows:
-            facts["replicates"] = self.follows
+        if self.master:
+            facts["replicates"] = self.master
         return facts
 
 
