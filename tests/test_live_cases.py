@@ -115,6 +115,8 @@ FAULTS = {
     "test_a_primary_with_a_limited_disk_keeps_its_role_and_is_put_back",
     "slow_disk": "faults/test_disk_slow.py::"
     "test_a_primary_with_a_slow_disk_is_traced_flushes_late_and_is_put_back",
+    "slow_volume": "machine/test_volume_slow.py::"
+    "test_what_a_node_makes_safe_takes_so_much_longer_and_then_no_more",
     "stall_disk": "faults/test_disk_stall.py::"
     "test_the_stalled_disk_of_a_leader_is_given_back_by_the_record_of_a_run_that_died",
     "start_outage": ON_LAB_ATLAS

@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from tests.sshd import Sshd, descendants
 
@@ -123,8 +124,8 @@ class Machine:
             path.chmod(0o755)
         self._process: subprocess.Popen[bytes] | None = None
 
-    def start(self) -> "Machine":
-        """Boot it and wait until its sshd accepts connections."""
+    def start(self, disk: Path | None = None) -> "Machine":
+        """Boot it, with `disk` as /dev/ubda, and wait until its sshd accepts connections."""
         lines = (
             "link add br0 type bridge",
             "address flush dev eth0",
@@ -152,6 +153,7 @@ class Machine:
             "umid=machine",
             "con=null",
             "con0=null,fd:1",
+            *([f"ubd0={disk}"] if disk else []),
         ]
         with (self._directory / "console").open("ab") as console:
             self._process = subprocess.Popen(
@@ -167,10 +169,7 @@ class Machine:
         """Pull its plug: end the kernel and each process that it made."""
         if self._process is None:
             return
-        for pid in [self._process.pid, *descendants(self._process.pid)]:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-        self._process.wait()
+        _end(self._process)
         self._process = None
 
     def console(self) -> str:
@@ -178,7 +177,9 @@ class Machine:
         return (self._directory / "console").read_text(errors="replace")[-4000:]
 
 
-def run_alone(files: Path, directory: Path, program: str, disk: Path) -> str:
+def run_alone(
+    files: Path, directory: Path, program: str, disk: Path, within_s: float = _BOOTS_WITHIN_S
+) -> str:
     """Boot a machine without a network that runs a Python program; return what it printed.
 
     Its control groups are of version 2, and the file system of `disk`, an image with ext4, is at
@@ -203,8 +204,20 @@ def run_alone(files: Path, directory: Path, program: str, disk: Path) -> str:
         "con=null",
         "con0=null,fd:1",
     ]
-    done = subprocess.run(
+    process = subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        text=True, errors="replace", timeout=_BOOTS_WITHIN_S, check=False,
+        text=True, errors="replace",
     )  # fmt: skip
-    return done.stdout
+    try:
+        return process.communicate(timeout=within_s)[0]
+    except subprocess.TimeoutExpired:
+        _end(process)
+        raise RuntimeError(process.communicate()[0]) from None
+
+
+def _end(process: "subprocess.Popen[Any]") -> None:
+    """End a kernel and each process that it made."""
+    for pid in [process.pid, *descendants(process.pid)]:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    process.wait()

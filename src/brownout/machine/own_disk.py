@@ -17,7 +17,8 @@ from brownout.machine.commands import Answer, answer, script
 from brownout.machine.directories import Mount
 from brownout.machine.host import Shell
 
-__all__ = ["FACTS", "WHOLE", "Facts", "FileSystem", "checked", "facts", "hidden", "objections"]
+__all__ = ["ABLE", "FACTS", "MAY_PAIRS", "STILL_OWN", "WHOLE", "Facts", "FileSystem", "checked"]
+__all__ += ["facts", "hidden", "objections", "unable"]
 
 #: File systems whose every file has one device number. Not btrfs: its subvolumes have numbers of
 #: their own, so who else uses it cannot be seen.
@@ -51,8 +52,8 @@ do
 done
 on "the home directory" "$HOME"
 on "the directory that this runs in," "$PWD"
-for tool in sh awk find fsfreeze grep setsid sleep stat touch; do
-  on "what a thaw needs," "$(command -v "$tool")"
+for tool in sh awk dmsetup find flock fsfreeze grep sed setsid sleep stat touch; do
+  on "what its undo needs," "$(command -v "$tool")"
 done
 { getent passwd || cat /etc/passwd; } 2>/dev/null |
   awk -F: '$3 == 0 || ($3 >= 1000 && $3 < 65000) { print $6 }' | sort -u |
@@ -92,6 +93,40 @@ find /proc/[0-9]*/ns/mnt -maxdepth 0 -printf '%l %p\n' 2>/dev/null | sort -u -k1
     echo "user $line"
   done
 """
+
+#: Prints why nothing can be done to a whole file system on this machine; see `unable`.
+ABLE = r"""
+rights=$(sed -n 's/^CapEff:[[:space:]]*//p' /proc/self/status)
+[ -w /run ] && [ $((0x$rights >> 21 & 1)) = 1 ] || echo "denied yes"
+echo "processes $(readlink /proc/self/ns/pid)"
+[ "$(cat /proc/sys/kernel/hung_task_panic 2>/dev/null || echo 0)" = 0 ] || echo "panics yes"
+"""
+#: `are_their_own DEVICE POINT …` fails where one of them is not what was checked any more.
+STILL_OWN = r"""
+is_its_own() {
+  [ "$(stat -c %d -- "$2")" = "$1" ] && [ "$(stat -c %d -- "$2/..")" != "$1" ] || return 1
+  for path in / /dev /etc /proc /run /sys /tmp /usr /var "$HOME" \
+    "$(command -v fsfreeze)" "$(command -v dmsetup)"
+  do
+    [ "$(stat -L -c %d -- "$path" 2>/dev/null)" != "$1" ] || return 1
+  done
+}
+are_their_own() {
+  while [ $# -gt 1 ]; do
+    is_its_own "$1" "$2" || { echo "$2 is not a file system of its own" >&2; return 1; }
+    shift 2
+  done
+}
+"""
+#: The check of a program (`ssh.helpers`) whose last arguments are such pairs.
+MAY_PAIRS = (
+    'while [ $# -gt 1 ]; do may_numbers "$1" && printf "%s\\n" "$may_directories" | '
+    "{ while IFS= read -r may_line; do "
+    'case $(readlink -m -- "$may_line")/ in "$2"/*) '
+    '[ "$(stat -c %d -- "$may_line")" = "$1" ] && [ "$(stat -c %d -- "$2")" = "$1" ] && '
+    '[ "$(stat -c %d -- "$2/..")" != "$1" ] && exit 0;; '
+    "esac; done; exit 1; } || return 1; shift 2; done; [ $# = 0 ]"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +271,23 @@ def hidden(node: Node, where: str, reply: Answer) -> str:
         f"node `{node.name}`: {where} is a container, from which what else uses a disk cannot be "
         "seen"
     )
+
+
+def unable(node: Node, where: str, reply: Answer, what: str, packages: str) -> str:
+    """Return why `what`, as `freeze a file system`, cannot be done there; empty if it can.
+
+    `reply` is what `ABLE` printed, with each tool that is `missing`, which `packages` have.
+    """
+    it = f"node `{node.name}`"
+    if missing := reply.all("missing"):
+        return f"{it}: {', '.join(missing)} not found on {where} (Debian: {packages})"
+    if reason := hidden(node, where, reply):
+        return reason
+    if reply.get("denied"):
+        return f"{it}: the login on {where} may not {what} (root may)"
+    if reply.get("panics"):
+        return f"{it}: {where} panics where a process waits long (kernel.hung_task_panic)"
+    return ""
 
 
 def _number(text: str) -> int | None:

@@ -107,33 +107,18 @@ show() {
 )
 _WHY_NOT = f"""
 for tool in {_TOOLS}; do command -v $tool >/dev/null || echo "missing $tool"; done
-rights=$(sed -n 's/^CapEff:[[:space:]]*//p' /proc/self/status)
-[ -w /run ] && [ $((0x$rights >> 21 & 1)) = 1 ] || echo "denied yes"
-echo "processes $(readlink /proc/self/ns/pid)"
-[ "$(cat /proc/sys/kernel/hung_task_panic 2>/dev/null || echo 0)" = 0 ] || echo "panics yes"
-"""
+{own_disk.ABLE}"""
 #: `$1` node, `$2` limit in s, further: device number and mount point of each file system, in turn.
 #: The switch is armed and each file system is on record before it is frozen.
-_STALL = f"""{_FUNCTIONS}
+_STALL = f"""{_FUNCTIONS}{own_disk.STILL_OWN}
 name=$1 seconds=$2 record=/run/brownout-$1.stall; shift 2
 show "$name" | sed "s/^/was_/"
 [ -z "$(show "$name" | grep "^over ")" ] || release "$name" || return 1
-is_its_own() {{
-  [ "$(stat -c %d -- "$2")" = "$1" ] && [ "$(stat -c %d -- "$2/..")" != "$1" ] || return 1
-  for path in / /dev /etc /proc /run /sys /tmp /usr /var "$HOME" "$(command -v fsfreeze)"; do
-    [ "$(stat -L -c %d -- "$path" 2>/dev/null)" != "$1" ] || return 1
-  done
-}}
 fail() {{
   echo "$1" >&2
   release "$name"; disarm "$(switches "$name" stall)"
 }}
-for word; do
-  case $word in /*) is_its_own "$device" "$word" || {{
-    echo "$word is not a file system of its own" >&2; return 1
-  }};; esac
-  device=$word
-done
+are_their_own "$@" || return 1
 earlier=$(switches "$name" stall)
 arm "$name" stall "$seconds" || {{ release "$name"; return 1; }}
 disarm "$earlier"
@@ -182,12 +167,7 @@ SCRIPTS = {
     "stall-facts": Program(own_disk.FACTS, 'may_ours "$1"'),
     "stall": Program(
         _STALL,
-        f'{_NODE} && may_numbers "$2" || return 1; shift 2; while [ $# -gt 1 ]; do '
-        'may_numbers "$1" && printf "%s\\n" "$may_directories" | { while IFS= read -r may_line; do '
-        'case $(readlink -m -- "$may_line")/ in "$2"/*) '
-        '[ "$(stat -c %d -- "$may_line")" = "$1" ] && [ "$(stat -c %d -- "$2")" = "$1" ] && '
-        '[ "$(stat -c %d -- "$2/..")" != "$1" ] && exit 0;; '
-        "esac; done; exit 1; } || return 1; shift 2; done; [ $# = 0 ]",
+        f'{_NODE} && may_numbers "$2" || return 1; shift 2; {own_disk.MAY_PAIRS}',
         act="disk_stall",
         undone_by="disk_thaw",
     ),
@@ -199,17 +179,9 @@ SCRIPTS = {
 def why_not(node: Node, host: Host) -> str:
     """Return why no disk of this node can be stalled; empty if one can. Nothing is touched."""
     shell = host.shell()
-    runner, it = shell.runner, f"node `{node.name}`"
+    runner = shell.runner
     reply = answer(runner.run(script(_WHY_NOT)), "looking at what freezes a disk", runner.where)
-    if missing := reply.all("missing"):
-        return f"{it}: {', '.join(missing)} not found on {runner.where} (Debian: {_PACKAGES})"
-    if reason := own_disk.hidden(node, runner.where, reply):
-        return reason
-    if reply.get("denied"):
-        return f"{it}: the login on {runner.where} may not freeze a file system (root may)"
-    if reply.get("panics"):
-        return f"{it}: {runner.where} panics where a process waits long (kernel.hung_task_panic)"
-    return ""
+    return own_disk.unable(node, runner.where, reply, "freeze a file system", _PACKAGES)
 
 
 def why_not_now(

@@ -4,12 +4,13 @@ import subprocess
 
 import pytest
 
-from brownout.machine import disk_errors, disk_full, disk_slow
+from brownout.machine import disk_errors, disk_full, disk_slow, volume_slow
 from brownout.machine.ssh.helpers import _LIBRARY
 
 _SLOW = disk_slow.SCRIPTS["disk-slow"].check
 _FAIL = disk_errors.SCRIPTS["disk-errors"].check
 _FILL = disk_full.SCRIPTS["fill"].check
+_VOLUME = volume_slow.SCRIPTS["slow-volume"].check
 #: No process has this id.
 _PID = "4242424"
 
@@ -28,6 +29,11 @@ _PID = "4242424"
         (_FILL, ("n1-1", "0", "60", "2049", "/srv", _PID), True),
         (_FILL, ("n1-1", "0", "60", "2049", "/var", _PID), False),
         (_FILL, ("n1-1", "0", "60", "2049", "/", _PID), False),
+        (_VOLUME, ("n1-1", "60", "0", "50"), True),
+        (_VOLUME, ("n2-1", "60", "0", "50"), False),
+        (_VOLUME, ("n1-1", "60", "0", "50 8:0 0"), False),
+        (_VOLUME, ("n1-1", "60", "0", "50", "2049", "/var"), False),
+        (_VOLUME, ("n1-1", "60", "0", "50", "2049", "/srv"), False),
     ],
 )
 def test_a_helper_allows_what_is_about_its_node_and_nothing_else(
