@@ -8,13 +8,15 @@ from tests import kill_harness
 from tests.waiting import await_true, await_whole
 
 from brownout.base.errors import ConfigurationError, Refused
-from brownout.databases.adapter import Adapter
+from brownout.databases.adapter import Adapter, adapter_for
 from brownout.databases.mongodb.access import access
 from brownout.databases.mongodb.link import Link
+from brownout.faults.disk_errors import FailDisk
+from brownout.faults.disk_slow import SlowDisk
 from brownout.faults.faults import Faults
 from brownout.faults.undos import left
-from brownout.inventory.model import Cluster, Guards
-from brownout.machine import disk_slow
+from brownout.inventory.model import Cluster, Guards, Node, ProcessSpec
+from brownout.machine import disk_errors, disk_slow
 from brownout.machine.host import host_for
 from brownout.run.contract import breaches
 from brownout.run.events import EventLog, read_events
@@ -65,6 +67,29 @@ def test_what_the_inventory_or_the_kernel_forbids_touches_nothing(
         faults.run("slow_disk", node, latency_ms=-1)
     assert faults.put_back() == []
     assert disk_slow.left_on(node, host_for(node)) == ""
+
+
+@pytest.mark.parametrize(
+    ("database", "given", "calls"),
+    [
+        ("aerospike", "", "write"),
+        ("aerospike", "flush", "flush"),
+        ("mongodb", "", "flush"),
+        ("etcd", "", "flush"),
+        ("mongodb", "write", "write"),
+    ],
+)
+def test_the_calls_that_are_meant_are_those_by_which_the_database_waits_for_its_disk(
+    database: str, given: str, calls: str, tmp_path: Path
+) -> None:
+    spec = ProcessSpec(pid_file=tmp_path / "pid", command=("true",))
+    node = Node(name="n1", address="127.0.0.1:1", host=spec)
+    asked = adapter_for(Cluster(name="c", database=database, environment="test", nodes=(node,)))
+    for fault, means in ((SlowDisk(), disk_slow), (FailDisk(), disk_errors)):
+        plan = fault.would(asked, node, host_for(node), {"calls": given})
+        assert ", ".join(means.CALLS[calls]) in plan
+        assert ("pwrite64" in plan) == (calls == "write")
+    asked.close()
 
 
 @pytest.mark.matrix

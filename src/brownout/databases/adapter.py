@@ -34,6 +34,7 @@ __all__ = [
     "SteppingDown",
     "Supervised",
     "Support",
+    "WaitingForDisk",
     "Wording",
     "adapter_for",
 ]
@@ -277,6 +278,15 @@ class Identified(Protocol):
 
     def identity(self, node: Node) -> str:
         """Return it, in words, as the node says now; `ClusterError` where it does not."""
+        ...
+
+
+@runtime_checkable
+class WaitingForDisk(Protocol):
+    """What an adapter has besides, if its server waits for its disk by other calls than flushes."""
+
+    def disk_calls(self) -> Literal["flush", "write"]:
+        """Return by which calls it waits: `write` where each write waits by itself (O_DSYNC)."""
         ...
 
 

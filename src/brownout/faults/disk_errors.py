@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from brownout.databases.adapter import Adapter
 from brownout.faults.act import Evidence
+from brownout.faults.disk_slow import waited_for
 from brownout.faults.fault import Arguments, HostAction, NodeFault, NodeUndo
 from brownout.faults.stop import start_if_ended
 from brownout.inventory.model import Node
@@ -20,7 +21,6 @@ __all__ = ["FailDisk", "MendDisk"]
 
 _PERCENT = 100.0
 _FIRST = 1
-_CALLS = "flush"
 
 
 class _OfCalls(HostAction):
@@ -51,17 +51,17 @@ class FailDisk(_OfCalls, NodeFault):
         """Return which calls would fail."""
         percent = float(arguments.get("percent", _PERCENT))
         first = int(arguments.get("first", _FIRST))
-        calls = str(arguments.get("calls", _CALLS))
+        calls = waited_for(adapter, str(arguments.get("calls", "")))
         disk_errors.check_size(percent, first, calls)
         failing = ", ".join(disk_errors.CALLS[calls])
         return f"{host.shell().runner.where}: strace fails {percent:g} % of {failing} with EIO"
 
     def do(
         self, faults: "Faults", node: Node, percent: float = _PERCENT, first: int = _FIRST,
-        calls: str = _CALLS, undo_after_s: float = 0.0,
+        calls: str = "", undo_after_s: float = 0.0,
     ) -> Proof:  # fmt: skip
         """Trace it; proven by the tracer of every thread."""
-        host = faults.host(node)
+        host, calls = faults.host(node), waited_for(faults.adapter, calls)
         return disk_errors.fail(node, host, percent, first, calls, undo_after_s or None)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from brownout.databases.adapter import Adapter
+from brownout.databases.adapter import Adapter, WaitingForDisk
 from brownout.faults.act import Evidence
 from brownout.faults.fault import Arguments, HostAction, NodeFault, NodeUndo
 from brownout.inventory.model import Node
@@ -14,10 +14,16 @@ from brownout.run import contract
 if TYPE_CHECKING:
     from brownout.faults.faults import Faults
 
-__all__ = ["SlowDisk", "UnslowDisk"]
+__all__ = ["SlowDisk", "UnslowDisk", "waited_for"]
 
 _LATENCY_MS = 50.0
-_CALLS = "flush"
+
+
+def waited_for(adapter: Adapter, calls: str) -> str:
+    """Return `calls`, or where they are empty those by which the database waits for its disk."""
+    if calls:
+        return calls
+    return adapter.disk_calls() if isinstance(adapter, WaitingForDisk) else "flush"
 
 
 class _OfCalls(HostAction):
@@ -30,11 +36,11 @@ class SlowDisk(_OfCalls, NodeFault):
     """Hold each flush to disk of `node` for `latency_ms`. Undone by `unslow_disk`.
 
     A tracer (strace) does it: `calls` are `flush` (fsync, fdatasync, sync_file_range, syncfs, sync,
-    msync), or `write` for pwrite64, pwritev and pwritev2 as well. io_uring, plain writes and writes
-    to mapped memory are not seen. 0 ms traces and delays nothing: the control, which shows what the
-    tracer costs. The node undoes it by itself after `undo_after_s` seconds, even if this run has
-    died: choose it longer than the fault that is meant. 0 takes the inventory's, which is 120
-    unless it says otherwise.
+    msync), or `write` for pwrite64, pwritev and pwritev2 as well; empty takes those by which the
+    database waits for its disk. io_uring, plain writes and writes to mapped memory are not seen. 0
+    ms traces and delays nothing: the control, which shows what the tracer costs. The node undoes it
+    by itself after `undo_after_s` seconds, even if this run has died: choose it longer than the
+    fault that is meant. 0 takes the inventory's, which is 120 unless it says otherwise.
     """
 
     name, act, words = "slow_disk", "disk_slow", "left with a slow disk"
@@ -42,7 +48,8 @@ class SlowDisk(_OfCalls, NodeFault):
     undo_name = "unslow_disk"
     variables: ClassVar[Mapping[str, str]] = {
         "latency_ms": "by how much each flush to disk is held, in ms",
-        "calls": "what is held: flush, or write for positional writes as well",
+        "calls": "what is held: flush, or write for positional writes as well; empty: as its"
+        " database waits for its disk",
         "slow_s": "seconds for which they are",
     }
 
@@ -55,17 +62,17 @@ class SlowDisk(_OfCalls, NodeFault):
     def would(self, adapter: Adapter, node: Node, host: Host, arguments: Arguments) -> str:
         """Return which calls are held for how long."""
         latency_ms = float(arguments.get("latency_ms", _LATENCY_MS))
-        calls = str(arguments.get("calls", _CALLS))
+        calls = waited_for(adapter, str(arguments.get("calls", "")))
         disk_slow.check_size(latency_ms, calls)
         held = ", ".join(disk_slow.CALLS[calls])
         return f"{host.shell().runner.where}: strace holds {held} for {latency_ms:g} ms"
 
     def do(
-        self, faults: "Faults", node: Node, latency_ms: float = _LATENCY_MS, calls: str = _CALLS,
+        self, faults: "Faults", node: Node, latency_ms: float = _LATENCY_MS, calls: str = "",
         undo_after_s: float = 0.0,
     ) -> Proof:  # fmt: skip
         """Trace it; proven by the tracer of every thread."""
-        host = faults.host(node)
+        host, calls = faults.host(node), waited_for(faults.adapter, calls)
         return disk_slow.slow(node, host, latency_ms, calls, undo_after_s or None)
 
 

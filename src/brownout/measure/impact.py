@@ -185,8 +185,13 @@ class Fault:
         return None if part is None else part.ranges.get(name)
 
     def missed(self, milestone: str) -> bool:
-        """Whether a milestone was awaited and not reached, at least once."""
-        return any(m.name == milestone and m.first_yes is None for m in self.milestones)
+        """Whether a milestone was not reached in the time it was awaited, or not in the end.
+
+        It may be revoked meanwhile, by further faults or on a busy machine.
+        """
+        seen = [each for each in self.milestones if each.name == milestone]
+        late = any(each.first_yes is None and not each.revoked for each in seen)
+        return late or (bool(seen) and seen[-1].first_yes is None)
 
     def never(self, name: str, scope: str = "total") -> bool:
         """Whether a measure without a value waited for what did not come."""

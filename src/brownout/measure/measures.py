@@ -91,9 +91,10 @@ class Measure:
     address of another package's documentation. `main` measures are in every short table,
     and those `if_any` are where they are not 0.
     `limitable` measures are single numbers, which can have a limit. `waits_for` names what never
-    came where the value is null. `of_throughput` measures need a steady throughput before the
-    fault. Only planned changes have `planned` measures. Measures `of_ledger` are of the whole run
-    and come from its ledger. Measures `by_looks` are what nodes said each time they were asked.
+    came where the value is null, and `zero` says what 0 means where it is not an amount.
+    `of_throughput` measures need a steady throughput before the fault. Only planned changes have
+    `planned` measures. Measures `of_ledger` are of the whole run and come from its ledger.
+    Measures `by_looks` are what nodes said each time they were asked.
     `missing` says why a measure may be missing from a run. `of` computes it from one scope's view
     of a fault and the run's data, as a number or as [last no, first yes], of `bounds` as [least,
     most]; without any, a family of measures does.
@@ -111,6 +112,7 @@ class Measure:
     if_any: bool = False
     limitable: bool = True
     waits_for: Literal["", "service", "rejoined", "redundant"] = ""
+    zero: str = ""
     of_throughput: bool = False
     planned: bool = False
     of_ledger: bool = False
@@ -163,7 +165,8 @@ MEASURES = (
             scope="cluster", missing="it takes two lanes, one with traffic before the fault",
             of=partial_outage),
     Measure(name="promoted_time", unit=SECONDS, label="new primary", scope="cluster",
-            anchor="failover", by_looks=True, missing=_NO_PRIMARY, of=promoted_time),
+            anchor="failover", by_looks=True, missing=_NO_PRIMARY, zero="the primary stayed",
+            of=promoted_time),
     Measure(name="primary_overlap", unit=SECONDS, label="more than one primary", scope="cluster",
             anchor="failover", by_looks=True, missing=_NO_PRIMARY, bounds=True,
             of=primary_overlap),
@@ -174,7 +177,8 @@ MEASURES = (
                   "if the load then held",
             main=True, waits_for="service"),
     Measure(name="return_recovery_time", unit=SECONDS, label="recovered after the return",
-            means="the seconds from the first mend's effect until the load served as before",
+            means="the seconds from the first mend's effect to the end of the last dip that began "
+                  "after it",
             anchor="recovery", main=True, missing="the fault was not undone during the run",
             of=return_recovery_time),
     Measure(name="settled_time", unit=SECONDS, label="last dip over", main=True,

@@ -21,7 +21,7 @@ from brownout.show.report.words import NOT_SEEN, pace
         ("redundancy_time", [8.748, 8.848], "8.85 s (not at 8.75 s)"),
         ("promoted_time", (1.9, 2.04), "2.04 s (not at 1.90 s)"),
         ("promoted_time", (9.0, None), NOT_SEEN),
-        ("promoted_time", (0.0, 0.0), "0 s"),
+        ("promoted_time", (0.0, 0.0), "the primary stayed"),
         ("latency.during.p99_us", 812_345, "812.3 ms"),
         ("time_above.p99_10ms", 3.0, "3 s"),
         ("errors", {"no-node": 1200, "late": 34}, "1,234"),

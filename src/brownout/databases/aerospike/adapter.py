@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from brownout.base.errors import ClusterError, ConfigurationError, Unsupported
 from brownout.databases import apart
@@ -176,6 +176,10 @@ class AerospikeAdapter(ResizingPart):
         except ClusterError as error:
             return [str(error)]
         return objections.of_loss(views, len(self._panel.nodes), len(gone))
+
+    def disk_calls(self) -> Literal["flush", "write"]:
+        """Return that its server opens its storage with O_DSYNC and makes no other flush."""
+        return "write"
 
     def data_directories(self, node: Node, begun: bool = False) -> list[Path]:
         """Return where the node's storage is, files and devices, as its configuration says.

@@ -16,7 +16,10 @@ NONE = "–"
 
 
 def worded(measure: str, value: Any) -> str:
-    """A value of impact.json with its unit; a milestone with when it was last seen not reached."""
+    """A value of impact.json with its unit; a milestone with when it was last seen not reached.
+
+    Where 0 is not an amount, it is what 0 means: `the primary stayed`.
+    """
     if value is None:
         definition = described(measure)
         return NOT_SEEN if definition is not None and definition.waits_for else NONE
@@ -26,6 +29,8 @@ def worded(measure: str, value: Any) -> str:
         return number(sum(value.values()))
     if measure == "dips":
         return str(len(value))
+    if value in (0, [0, 0], (0, 0)) and (definition := described(measure)) and definition.zero:
+        return definition.zero
     if isinstance(value, list | tuple):
         return _pair(measure, value)
     return amount(measure, float(value))
@@ -40,7 +45,7 @@ def signed(measure: str, value: float | None) -> str:
         return NONE
     if math.isinf(value):
         return "never" if value > 0 else "any"
-    words = worded(measure, abs(value))
+    words = amount(measure, abs(value))
     return f"-{words}" if value < 0 and round(value, 6) else words
 
 
@@ -58,7 +63,7 @@ def result(slo: Judged) -> str:
 def bound(slo: Judged) -> str:
     """`≤ 10 s`."""
     sign = "≥" if slo.direction == "at_least" else "≤"
-    return f"{sign} {worded(slo.name, slo.limit)}"
+    return f"{sign} {amount(slo.name, slo.limit)}"
 
 
 def _pair(measure: str, pair: Sequence[float | None]) -> str:
