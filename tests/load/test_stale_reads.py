@@ -67,14 +67,31 @@ def are_older_by_seconds(reads: Reads, lanes: set[str]) -> None:
     assert all(each["seq"] < each["acked"] for each in reads.examples)
 
 
+def connection_to(node: Node, cluster: Cluster) -> psycopg.Connection:
+    host, _, port = node.address.rpartition(":")
+    where = make_conninfo(host=host, port=port, **access(cluster).conninfo)
+    return psycopg.connect(where, autocommit=True)
+
+
+@contextmanager
+def slow_to_connect_to(cluster: Cluster) -> Iterator[None]:
+    """Have each server wait for half a second before it answers a new connection."""
+    with ExitStack() as stack:
+        for node in cluster.nodes:
+            connection = stack.enter_context(connection_to(node, cluster))
+            stack.callback(connection.execute, "SELECT pg_reload_conf()")
+            stack.callback(connection.execute, "ALTER SYSTEM RESET pre_auth_delay")
+            connection.execute("ALTER SYSTEM SET pre_auth_delay = '500ms'")
+            connection.execute("SELECT pg_reload_conf()")
+        yield
+
+
 @contextmanager
 def replay_paused(node: Node, cluster: Cluster) -> Iterator[None]:
     """Have a standby replay nothing meanwhile; its Patroni, which would resume, is stopped."""
     assert isinstance(node.host, ProcessSpec)
-    host, _, port = node.address.rpartition(":")
-    where = make_conninfo(host=host, port=port, **access(cluster).conninfo)
     patroni = int(node.host.pid_file.read_text(encoding="utf-8"))
-    with psycopg.connect(where, autocommit=True) as connection:
+    with connection_to(node, cluster) as connection:
         os.kill(patroni, signal.SIGSTOP)
         try:
             connection.execute("SELECT pg_wal_replay_pause()")
@@ -94,9 +111,19 @@ def test_reads_of_a_standby_that_replays_nothing_are_stale_and_allowed(
         for_seconds(load, 4)
     reads = reads_of(load)
     are_older_by_seconds(reads, {first.address})
-    assert {lane.asked for lane in reads.lanes} == {"standby"}
+    assert {(lane.asked, lane.lane) for lane in reads.lanes} == {("standby", first.address)}
     assert reads.bounds("stale_reads") == (0, 0)
     assert (reads.bounds("stale_reads_allowed") or (0,))[0] > 5
+
+
+def test_the_first_reads_have_a_lane_where_a_connection_takes_its_time(
+    running_postgresql: Callable[..., Running], lab_postgresql: Cluster
+) -> None:
+    with slow_to_connect_to(lab_postgresql):
+        load = running_postgresql(f"{CHECKED},options.postgresql.read_from=standby")
+        for_seconds(load, 1)
+    load.finish()
+    assert set(load.lanes()) <= {node.address for node in lab_postgresql.nodes}
 
 
 @contextmanager

@@ -65,10 +65,19 @@ func (d *Driver) open(ctx context.Context) (err error) {
 	if err := d.awaitService(ctx); err != nil {
 		return err
 	}
+	d.connectReads(ctx)
 	if d.config.Reuse {
 		return d.checkLoaded(ctx)
 	}
 	return nil
+}
+
+// connectReads makes the first connection for reads, so that the first read has a lane. Where no server
+// takes it, reads fail, and the load says so.
+func (d *Driver) connectReads(ctx context.Context) {
+	if connection, err := d.reads.Acquire(ctx); err == nil {
+		connection.Release()
+	}
 }
 
 // server is where the latest connection for a kind of operations went.
