@@ -59,6 +59,42 @@ def test_the_data_have_what_each_client_met_in_each_run(record: Record, brownout
     assert (default["setting"], cured["setting"]) == ("`recycle: 10`", "")
 
 
+def test_a_client_of_which_a_part_fails_for_longer_is_told_from_one_that_recovers(
+    home: Path, brownout: Brownout
+) -> None:
+    _, record = record_of(home, together=False)
+    for outage_s in (9.0, 9.5, 10.0):  # a third of the operations, as those of one shard
+        add_run(home, record, "app", "pass", outage_s=outage_s, depth=0.33)
+    for outage_s in (2.0, 2.1, 2.2):
+        add_run(home, record, "orders", "pass", outage_s=outage_s, depth=0.33)
+    page = brownout("clients", "page", record.path)
+    assert page.code == 0
+    assert "every client was served again" in page.out
+    text = (record.path / "clients.md").read_text()
+    default = re.findall(r"(?m)^- (.*)$", text)[0]
+    assert re.search(r"no total outage, its last dip ended [\d.]+ s \(.*\) after", default)
+    assert "; with `recycle: 10` " in default
+    assert re.search(r"(?m)^\| app \| `recycle: 10` \| service recovered \|", text)
+    figures = json.loads((record.path / "figures.json").read_text())["clients"]
+    assert [each["recovered_s"] for each in figures[0]["runs"]] == pytest.approx(
+        [9.0, 9.5, 10.0], abs=0.2
+    )
+
+
+def test_a_client_of_which_a_part_never_recovers_is_in_the_headline(
+    home: Path, brownout: Brownout
+) -> None:
+    _, record = record_of(home, together=False)
+    for _ in range(3):
+        add_run(home, record, "app", "fail", outage_s=NEVER_S, depth=0.33)
+        add_run(home, record, "orders", "pass", outage_s=2.0, depth=0.33)
+    page = brownout("clients", "page", record.path)
+    assert page.code == 0
+    assert "; app never recovered in part\n" in page.out
+    text = (record.path / "clients.md").read_text()
+    assert "`app`: no total outage, never recovered, in 3 of 3 runs; with `recycle: 10` " in text
+
+
 def test_losses_are_counted_for_the_client_whose_writes_they_were(
     home: Path, brownout: Brownout
 ) -> None:

@@ -102,6 +102,7 @@ def test_a_primary_that_was_ill_and_stayed_primary_is_a_headline(impact: dict[st
     )
     assert story.headline(impact_of(impact)).endswith(f"; the database {stayed}.")
     assert f"The database {stayed}." in story.felt(impact_of(impact))
+    assert f"The database {stayed}." in table.render(impact_of(impact), "run").splitlines()
 
 
 def test_a_primary_that_was_down_and_came_back_as_primary_is_a_headline(
@@ -149,6 +150,16 @@ def test_two_primaries_at_once_are_told(impact: dict[str, Any]) -> None:
     felt = story.felt(impact_of(impact))
     assert "Two nodes at once said that they were primary, for 1.5 s." in felt
     assert "fail over" not in story.headline(impact_of(impact))
+
+
+def test_two_primaries_that_may_not_have_been_there_are_not_asserted(
+    impact: dict[str, Any],
+) -> None:
+    _ill(impact, "n2", 2.1, 2.2)
+    impact["faults"][0]["primary_overlap"] = [0.0, 1.5]
+    impact["faults"][0]["ranges"] = {"primary_overlap": [0.0, 1.5]}
+    felt = " ".join(story.felt(impact_of(impact)))
+    assert mentions(felt, "may have said", "1.5 s")
 
 
 def test_what_users_felt_is_told_with_the_noise_and_the_survivors(impact: dict[str, Any]) -> None:
@@ -244,10 +255,19 @@ def judged(
     lookups: list[float | None] | None = None,
     promoted: list[float | None] | None = None,
     how: str = "http",
+    recovered: tuple[float | None, float | None] | None = None,
 ) -> Impact:
-    """A kill beside which the application `checkout` was served again between two moments."""
+    """A kill beside which the application `checkout` was served again between two moments.
+
+    `recovered` is when the last dips ended, the application's and the driver's, if not then.
+    """
     times = {"checkout": application, "lookups": lookups}
-    scopes = {name: {"client_recovered_time": time} for name, time in times.items() if time}
+    dips = recovered or (application and application[1], lookups and lookups[1])
+    scopes = {
+        name: {"client_recovered_time": time, "recovery_time": dip}
+        for (name, time), dip in zip(times.items(), dips, strict=True)
+        if time
+    }
     streams = [{"name": "lookups"}, {"name": "checkout", how: {"url": "http://shop/"}}]
     fault = {"events": [KILL], "blackout": 3.0, "recovery_time": 4.0, "scopes": scopes}
     if promoted:
@@ -283,6 +303,32 @@ def test_how_long_the_application_waited_longer_than_the_database() -> None:
     assert f"{again}." in story.felt(judged([9.0, 9.1], promoted=[9.9, 10.0]))
     untouched = judged([0.0, 0.0], promoted=[2.8, 3.0])
     assert "The application `checkout` had no total outage." in story.felt(untouched)
+
+
+@pytest.mark.parametrize(
+    ("application", "recovered", "words"),
+    [
+        ([3.4, 3.5], 9.7, "served again after 3.5 s; its last dip ended after 9.7 s."),
+        ([0.0, 0.0], 9.7, "had no total outage; its last dip ended after 9.7 s."),
+        ([3.4, 3.5], None, "served again after 3.5 s; it had not recovered when the run ended."),
+        ([3.4, 3.5], 4.2, "served again after 3.5 s."),
+    ],
+)
+def test_an_application_of_which_a_part_fails_for_longer_is_not_only_served_again(
+    application: list[float | None], recovered: float | None, words: str
+) -> None:
+    said = story.felt(judged(application, [3.3, 3.4], how="client", recovered=(recovered, 3.4)))
+    assert [line for line in said if line.startswith("The application") and line.endswith(words)]
+    agree = "The built-in driver was served again after 3.4 s: it and `checkout` agree." in said
+    assert agree == (recovered == 4.2)
+
+
+def test_an_application_of_which_a_part_never_recovers_is_in_the_headline() -> None:
+    """As one whose client never finds the new primary of one shard."""
+    never = "; the application `checkout` never recovered"
+    assert never in story.headline(judged([3.4, 3.5], [3.3, 3.4], recovered=(None, 3.4)))
+    assert never not in story.headline(judged([3.4, 3.5], [3.3, 3.4], recovered=(None, None)))
+    assert never not in story.headline(judged([3.4, 3.5], [3.3, 3.4], recovered=(9.7, 3.4)))
 
 
 NEVER_DRIVER = "The built-in driver was not served again before the run ended"

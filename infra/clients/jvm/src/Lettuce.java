@@ -5,7 +5,8 @@
 //     timeoutMs, connectTimeoutMs, tcpUserTimeoutMs  of a command, of a connection, of bytes without acknowledgement
 //     keepAlive                                      TCP keep-alive
 //     periodicRefreshMs                              how often the topology is looked at; without it never
-//     adaptiveRefresh                                it is looked at after redirects and reconnects
+//     adaptiveRefresh                                whether it is looked at after redirects and reconnects
+//     adaptiveRefreshMs                              how long it then is not looked at again
 //     disconnectedBehavior                           DEFAULT, ACCEPT_COMMANDS or REJECT_COMMANDS
 //     readFrom                                       master, replicaPreferred, nearest, …
 //     replay                                         what a broken connection had not answered is sent again; here false,
@@ -95,8 +96,15 @@ class Lettuce extends Client {
         if (options.has("periodicRefreshMs")) {
             refresh.enablePeriodicRefresh(ms(options, "periodicRefreshMs"));
         }
-        if (flag(options, "adaptiveRefresh")) {
-            refresh.enableAllAdaptiveRefreshTriggers();
+        if (options.has("adaptiveRefresh")) {
+            if (flag(options, "adaptiveRefresh")) {
+                refresh.enableAllAdaptiveRefreshTriggers();
+            } else {
+                refresh.disableAllAdaptiveRefreshTriggers();
+            }
+        }
+        if (options.has("adaptiveRefreshMs")) {
+            refresh.adaptiveRefreshTriggersTimeout(ms(options, "adaptiveRefreshMs"));
         }
         if (options.has("disconnectedBehavior")) {
             all.disconnectedBehavior(DisconnectedBehavior.valueOf(text(options, "disconnectedBehavior")));

@@ -20,11 +20,23 @@ from brownout.run.metadata import read_json
 from brownout.runs.clients.record import Record
 from brownout.runs.clients.spec import DRIVER, Comparison, Row
 from brownout.runs.run_set import JUDGED, FinishedRun
-from brownout.show.report.values import signed
+from brownout.show.report.values import NONE, signed
 
-__all__ = ["SERVED", "Cure", "Meeting", "Result", "cure_of", "finding", "results_of", "span"]
+__all__ = [
+    "RECOVERED",
+    "SERVED",
+    "Cure",
+    "Meeting",
+    "Result",
+    "cure_of",
+    "finding",
+    "results_of",
+    "span",
+    "times",
+]
 
 SERVED = "client_recovered_time"
+RECOVERED = "recovery_time"
 PROMOTED = "promoted_time"
 
 
@@ -33,14 +45,16 @@ class Meeting:
     """One client in one run. Times in seconds since the fault's effect; None: not measured.
 
     `served` is when the client was served again (0 without a total outage, `NEVER` if the run
-    ended first), `driver` when the built-in driver was, `promoted` when the database had a new
-    primary, and `rejoined` when all of its nodes were members again. `lost` counts its
-    acknowledged writes that are gone, `observed_s` how long the run lasted after the effect.
-    `program` is what the client called itself.
+    ended first), and `recovered` when its last dip ended, which is later where a part of its
+    operations failed for longer. `driver` is when the built-in driver was served again, `promoted`
+    when the database had a new primary, and `rejoined` when all of its nodes were members again.
+    `lost` counts its acknowledged writes that are gone, `observed_s` how long the run lasted after
+    the effect. `program` is what the client called itself.
     """
 
     run: FinishedRun
     served: float | None
+    recovered: float | None
     driver: float | None
     promoted: float | None
     rejoined: float | None
@@ -64,15 +78,27 @@ class Result:
     row: Row
     meetings: tuple[Meeting, ...] = ()
 
+    def times(self, measure: str) -> list[float]:
+        """When it was `SERVED` again, or had `RECOVERED`, in each run of which that is known."""
+        values = [m.served if measure == SERVED else m.recovered for m in self.meetings]
+        return [value for value in values if value is not None]
+
     @property
     def served(self) -> list[float]:
         """When it was served again in each run of which that is known."""
-        return [each.served for each in self.meetings if each.served is not None]
+        return self.times(SERVED)
 
     @property
     def never(self) -> int:
         """In how many runs it was never served again."""
         return self.served.count(NEVER)
+
+    @property
+    def is_partly_out(self) -> bool:
+        """Whether a part of its operations failed for longer than all of them, in most runs."""
+        both = [(m.served, m.recovered) for m in self.meetings if m.served is not None]
+        longer = [s for s, r in both if r is not None and r > s + _noise(RECOVERED)]
+        return 2 * len(longer) > len(self.meetings)
 
     @property
     def errors(self) -> Mapping[str, float]:
@@ -85,10 +111,11 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Cure:
-    """Another set of options of the same command that was served again sooner in every run."""
+    """Another set of options of the same command that was sooner in every run, by a measure."""
 
     result: Result
     setting: str
+    measure: str
 
 
 def results_of(comparison: Comparison, record: Record) -> list[Result]:
@@ -113,15 +140,16 @@ def results_of(comparison: Comparison, record: Record) -> list[Result]:
 def cure_of(result: Result, results: Iterable[Result]) -> Cure | None:
     """Return the options of the same command that made the greatest difference, if any did.
 
-    Every run with them was served again sooner than every run without, by more than noise.
+    Every run with them was served again sooner than every run without, by more than noise; or,
+    where no options did that, recovered sooner.
     """
-    better = [
-        each
-        for each in results
-        if each.row.command == result.row.command and _is_sooner(each, result)
-    ]
-    best = min(better, key=lambda each: median(each.served), default=None)
-    return None if best is None else Cure(best, _difference(result.row, best.row))
+    same = [each for each in results if each.row.command == result.row.command]
+    for measure in (SERVED, RECOVERED):
+        better = [each for each in same if _is_sooner(each, result, measure)]
+        if better:
+            best = min(better, key=lambda each: median(each.times(measure)))
+            return Cure(best, _difference(result.row, best.row), measure)
+    return None
 
 
 def finding(result: Result, cure: Cure | None = None) -> str:
@@ -135,7 +163,7 @@ def finding(result: Result, cure: Cure | None = None) -> str:
         writes = f"{sum(lossy):,} acknowledged write{'s' * (sum(lossy) != 1)} lost"
         parts.append(f"{writes} in {len(lossy)} of {_runs(len(result.meetings))}")
     if cure is not None:
-        parts.append(f"with {cure.setting} {_served_words(cure.result, again=True)}")
+        parts.append(f"with {cure.setting} {_cure_words(cure)}")
     return f"`{result.row.name}`: {'; '.join(parts)}."
 
 
@@ -147,6 +175,15 @@ def span(values: Sequence[float]) -> str:
     return middle if low == high else f"{middle} ({low} to {high})"
 
 
+def times(result: Result, measure: str) -> str:
+    """Return when a client was back by a measure: the span of its runs, or that it never was."""
+    values = result.times(measure)
+    came = [value for value in values if value != NEVER]
+    if not came:
+        return "never" if values else NONE
+    return span(came) if len(came) == len(values) else f"{span(came)}, or never"
+
+
 def _served_words(result: Result, again: bool = False) -> str:
     served = result.served
     total, came = len(served), [value for value in served if value != NEVER]
@@ -156,30 +193,52 @@ def _served_words(result: Result, again: bool = False) -> str:
             f"never served again in {total} of {_runs(total)}, in at least "
             f"{signed(SERVED, observed)} that were observed"
         )
-    if not any(served):
-        return f"no total outage in {total} of {_runs(total)}"
     late = [each for each in result.meetings if each.served is not None and isfinite(each.served)]
     later = [each.later for each in late if each.later is not None]
-    if len(later) == len(came) and min(later) > 0:
+    if not any(served):
+        words = "no total outage"
+    elif len(later) == len(came) and min(later) > 0:
         words = f"served again {span(later)} after the database had a new primary"
     else:
         words = f"served again {span(came)} after the fault"
+    if result.is_partly_out:
+        words += f", {_recovered_words(result)}"
     if result.never:
         rest = "the other" if len(came) == 1 else "the others"
         return f"never served again in {result.never} of {_runs(total)}, in {rest} {words}"
     return words if again else f"{words}, in {total} of {_runs(total)}"
 
 
+def _cure_words(cure: Cure) -> str:
+    if cure.measure == SERVED:
+        return _served_words(cure.result, again=True)
+    return _recovered_words(cure.result)
+
+
+def _recovered_words(result: Result) -> str:
+    recovered = result.times(RECOVERED)
+    came = [value for value in recovered if value != NEVER]
+    gone = len(recovered) - len(came)
+    if not came:
+        return "never recovered"
+    words = f"its last dip ended {span(came)} after the fault"
+    return f"never recovered in {gone} of {_runs(len(recovered))}, else {words}" if gone else words
+
+
 def _runs(count: int) -> str:
     return f"{count} run{'s' * (count != 1)}"
 
 
-def _is_sooner(one: Result, other: Result) -> bool:
-    kind = described(SERVED)
-    noise = kind.unit.apart if kind else 1.0
-    if not one.served or not other.served or len(other.served) < len(other.meetings):
+def _is_sooner(one: Result, other: Result, measure: str) -> bool:
+    ours, theirs = one.times(measure), other.times(measure)
+    if not ours or not theirs or len(theirs) < len(other.meetings):
         return False
-    return max(one.served) + noise < min(other.served)
+    return max(ours) + _noise(measure) < min(theirs)
+
+
+def _noise(measure: str) -> float:
+    kind = described(measure)
+    return kind.unit.apart if kind else 1.0
 
 
 def _difference(row: Row, other: Row) -> str:
@@ -201,6 +260,7 @@ def _meeting(run: FinishedRun, name: str) -> Meeting:
     return Meeting(
         run,
         run.value(f"{name}.{SERVED}"),
+        run.value(f"{name}.{RECOVERED}"),
         run.value(f"{DRIVER}.{SERVED}"),
         run.value(PROMOTED),
         run.value("rejoin_time"),

@@ -15,7 +15,17 @@ from brownout.base.words import duration
 from brownout.measure.impact import NEVER
 from brownout.measure.measures import label
 from brownout.run.metadata import write_json
-from brownout.runs.clients.figures import SERVED, Meeting, Result, cure_of, finding, span
+from brownout.runs.clients.figures import (
+    PROMOTED,
+    RECOVERED,
+    SERVED,
+    Meeting,
+    Result,
+    cure_of,
+    finding,
+    span,
+    times,
+)
 from brownout.runs.clients.record import Record
 from brownout.runs.clients.spec import Comparison
 from brownout.runs.outcomes import cells
@@ -24,28 +34,30 @@ from brownout.show.report import sections
 from brownout.show.report.grid import Cell, Grid, columns
 from brownout.show.report.html import save
 from brownout.show.report.sections import Section
-from brownout.show.report.values import NONE, signed
+from brownout.show.report.values import NONE, signed, worded
 
 __all__ = ["document", "headline", "html", "markdown", "write"]
 
 _CLIENTS = (
     "client | runs:n | served again after:n | after the database:n | never served again:n | "
-    f"errors in all runs:wrap | {label('lost_writes')}:n"
+    f"{label(RECOVERED)}:n | errors in all runs:wrap | {label('lost_writes')}:n"
 )
-_CURES = "client | setting:wrap | without it:n | with it:n"
+_CURES = "client | setting:wrap | what | without it:n | with it:n"
 _SETTINGS = "client | program | command:wrap | options:wrap | rate:n"
 _RUNS = (
-    f"run | verdict:once | server:wrap | {label('promoted_time')}:n | all nodes rejoined:n | "
+    f"run | verdict:once | server:wrap | {label(PROMOTED)}:n | all nodes rejoined:n | "
     "built-in driver served again:n | clients:wrap | report"
 )
 _NOTE = (
     "Times count from the fault's effect: median, lowest and highest of the runs. A client is "
     "served again when both its reads and its writes are. The time after the database is counted "
-    "from its new primary. Each run is a dot, `>` one in which the client was never served again."
+    "from its new primary. A part of the operations, as those of one shard, may fail for longer: "
+    "the service has recovered when the last dip is over. Each run is a dot, `>` one in which the "
+    "client was never served again."
 )
 _CURE = (
     "Options of the same command. A setting is named only if every run with it was served again "
-    "sooner than every run without it; so few runs show that, and no more."
+    "sooner than every run without it, or recovered sooner; so few runs show that, and no more."
 )
 
 
@@ -60,7 +72,14 @@ def headline(results: Sequence[Result]) -> str:
         return f"{len(gone)} of {len(measured)} clients never served again: {names}"
     slowest = max(measured, key=lambda each: max(each.served))
     after = signed(SERVED, max(slowest.served))
-    return f"every client was served again, the last one, {slowest.row.name}, after {after}"
+    sentence = f"every client was served again, the last one, {slowest.row.name}, after {after}"
+    partly = [each for each in measured if each.is_partly_out]
+    if not partly:
+        return sentence
+    last = max(partly, key=lambda each: max(each.times(RECOVERED)))
+    if NEVER in last.times(RECOVERED):
+        return f"{sentence}; {last.row.name} never recovered in part"
+    return f"{sentence}; the last dip was over after {times(last, RECOVERED)} with {last.row.name}"
 
 
 def write(comparison: Comparison, record: Record, results: Sequence[Result]) -> list[Path]:
@@ -130,6 +149,7 @@ def _meeting_document(record: Record, meeting: Meeting) -> dict[str, Any]:
         "run": record.where(meeting.run.path),
         "program": meeting.program,
         "served_again_s": meeting.served,
+        "recovered_s": meeting.recovered,
         "driver_served_again_s": meeting.driver,
         "promoted_s": meeting.promoted,
         "rejoined_s": meeting.rejoined,
@@ -145,9 +165,16 @@ def _sections(comparison: Comparison, record: Record, results: Sequence[Result])
     listed = [Section("Findings", say=findings), Section("Clients", [_clients(results)])]
     if cured:
         rows = [
-            [each.row.name, cure.setting, _times(each), _times(cure.result)] for each, cure in cured
+            [
+                each.row.name,
+                cure.setting,
+                label(cure.measure),
+                times(each, cure.measure),
+                times(cure.result, cure.measure),
+            ]
+            for each, cure in cured
         ]
-        grid = Grid("Served again, after the fault's effect", columns(_CURES), rows, _CURE)
+        grid = Grid("Times after the fault's effect", columns(_CURES), rows, _CURE)
         listed.append(Section("Settings that made the difference", [grid]))
     return [
         *listed,
@@ -162,22 +189,16 @@ def _clients(results: Sequence[Result]) -> Grid:
         [
             Cell(each.row.name, anchor=each.row.name),
             str(len(each.meetings)),
-            Cell(_times(each), dots=strip.dots),
+            Cell(times(each, SERVED), dots=strip.dots),
             _later(each),
             f"{each.never} of {len(each.served)}" if each.served else NONE,
+            times(each, RECOVERED),
             _errors(each),
             _lost(each),
         ]
         for each, strip in zip(results, dots, strict=True)
     ]
     return Grid("What each client met", columns(_CLIENTS), rows, _NOTE)
-
-
-def _times(result: Result) -> str:
-    came = [value for value in result.served if value != NEVER]
-    if not came:
-        return "never" if result.served else NONE
-    return span(came) if not result.never else f"{span(came)}, or never"
 
 
 def _later(result: Result) -> str:
@@ -217,12 +238,14 @@ def _runs(comparison: Comparison, record: Record, results: Sequence[Result]) -> 
         meeting = met.get((record.path / each.run).resolve()) if each.run else None
         names = ", ".join(row.name for row in comparison.groups[each.group])
         link = f"{each.run}/report.html" if each.run else ""
-        times = [meeting.promoted, meeting.rejoined, meeting.driver] if meeting else [None] * 3
+        times = [meeting.rejoined, meeting.driver] if meeting else [None] * 2
+        promoted = meeting.promoted if meeting else None
         rows.append(
             [
                 str(len(rows) + 1),
                 each.verdict,
                 meeting.run.server if meeting else NONE,
+                signed(PROMOTED, promoted) if promoted else worded(PROMOTED, promoted),
                 *(signed(SERVED, value) for value in times),
                 names,
                 Cell(Path(each.run).name if each.run else "none was opened", link=link),

@@ -16,11 +16,22 @@ from brownout.run.table import BUCKETS_PER_S
 from brownout.show.report.values import worded
 from brownout.show.report.words import between, early_words, number, quantity
 
-__all__ = ["VERDICTS", "applications", "event_words", "felt", "headline", "unserved_op", "why"]
+__all__ = [
+    "VERDICTS",
+    "applications",
+    "event_words",
+    "failover",
+    "felt",
+    "headline",
+    "unserved_op",
+    "why",
+]
 
 P99 = "latency.during.p99_us"
 #: When a scope was served again, in seconds since the fault's effect.
 _SERVED = "client_recovered_time"
+#: When its last dip ended: a part of its operations, as those of one shard, may fail for longer.
+_RECOVERED = "recovery_time"
 #: Two clients that were served again within so many seconds of one another agree.
 _AGREE_S = 1.0
 
@@ -57,7 +68,7 @@ def felt(impact: Impact) -> list[str]:
     sentences: list[str] = []
     for fault in impact.faults:
         effects = (_drop(fault), _dark(fault), _lost(fault), _budget(fault, impact.settings),
-                _waits(fault), _apart(fault), _failover(fault, impact))  # fmt: skip
+                _waits(fault), _apart(fault), failover(fault, impact))  # fmt: skip
         sentences += [line for line in effects if line]
     sentences += applications(impact)
     if impact is UNKNOWN:
@@ -73,6 +84,20 @@ def why(impact: Impact) -> list[str]:
         return [*remarks, *reasons] or ["No reason was recorded."]
     met, held = len(impact.slos), len(impact.validity)
     return [*remarks, f"All {met} limits were met and all {held} validity checks passed."]
+
+
+def failover(fault: Fault, impact: Impact) -> str:
+    """Say that no new primary came where one was needed, or for how long there were two."""
+    sentences, overlap = [], fault.number("primary_overlap")
+    if line := _no_failover(fault, impact):
+        sentences.append(f"{line[0].upper()}{line[1:]}.")
+    if overlap:
+        both = _amount(fault, "primary_overlap")
+        word = impact.role_word("primary")
+        ends = fault.range("primary_overlap")
+        say = "may have said" if ends and not ends[0] else "said"
+        sentences.append(f"Two nodes at once {say} that they were {word}, for {both}.")
+    return " ".join(sentences)
 
 
 def event_words(name: str, node: str | None) -> str:
@@ -227,18 +252,6 @@ def _no_failover(fault: Fault, impact: Impact) -> str:
     return ""
 
 
-def _failover(fault: Fault, impact: Impact) -> str:
-    """Say that no new primary came where one was needed, or for how long there were two."""
-    sentences, overlap = [], fault.number("primary_overlap")
-    if line := _no_failover(fault, impact):
-        sentences.append(f"{line[0].upper()}{line[1:]}.")
-    if overlap:
-        both = _amount(fault, "primary_overlap")
-        word = impact.role_word("primary")
-        sentences.append(f"Two nodes at once said that they were {word}, for {both}.")
-    return " ".join(sentences)
-
-
 def applications(impact: Impact) -> list[str]:
     """Return what the clients and endpoints beside the built-in driver met, fault by fault."""
     own = _applications(impact)
@@ -258,15 +271,24 @@ def _applications(impact: Impact) -> list[str]:
 
 
 def _gone(impact: Impact) -> Iterator[str]:
-    """Yield each application that was never served again, although the database was."""
+    """Yield each application that was never served again, or in part, although the database was."""
     own = _applications(impact)
     for fault in impact.faults:
         others = set(fault.scopes) - {"total", "read", "write", *own}
         if _promoted(fault) is None and any(fault.never(_SERVED, name) for name in others):
             continue
+        recovered = [fault.value(_RECOVERED, name) for name in others]
         for name in own:
             if fault.never(_SERVED, name):
                 yield f"the application `{name}` was never served again"
+            elif fault.value(_RECOVERED, name) == NEVER and _all_came(recovered):
+                yield f"the application `{name}` never recovered"
+
+
+def _all_came(times: Sequence[float | None]) -> bool:
+    """Whether something came about wherever it is known."""
+    measured = [each for each in times if each is not None]
+    return bool(measured) and NEVER not in measured
 
 
 def _served(fault: Fault, name: str) -> str:
@@ -276,13 +298,13 @@ def _served(fault: Fault, name: str) -> str:
     served, promoted = fault.number(_SERVED, name), _promoted(fault)
     if served is None:
         return ""
+    lasting = _dips_after(served, fault.value(_RECOVERED, name))
     if not served:
-        return f"The application `{name}` had no total outage."
+        return f"The application `{name}` had no total outage{lasting}."
     sentence = f"The application `{name}` was served again after {quantity(_SERVED, served)}"
-    if not promoted or served < promoted:
-        return f"{sentence}."
-    later = quantity(_SERVED, served - promoted)
-    return f"{sentence}, {later} after the database had a new primary."
+    if promoted and served >= promoted:
+        sentence += f", {quantity(_SERVED, served - promoted)} after the database had a new primary"
+    return f"{sentence}{lasting}."
 
 
 def _beside_the_driver(fault: Fault, name: str, own: Sequence[str]) -> str:
@@ -292,16 +314,37 @@ def _beside_the_driver(fault: Fault, name: str, own: Sequence[str]) -> str:
     drivers = [each for scope in scopes if (each := fault.value(_SERVED, scope)) is not None]
     if application is None or not drivers:
         return ""
-    last = max(drivers)
-    if last == NEVER:
+    served = max(drivers)
+    recovered = max(
+        (each for scope in scopes if (each := fault.value(_RECOVERED, scope)) is not None),
+        default=None,
+    )
+    if served == NEVER:
         sentence = "The built-in driver was not served again before the run ended"
-    elif last:
-        sentence = f"The built-in driver was served again after {quantity(_SERVED, last)}"
+    elif served:
+        sentence = f"The built-in driver was served again after {quantity(_SERVED, served)}"
     else:
         sentence = "The built-in driver had no total outage"
-    if application == last or abs(application - last) <= _AGREE_S:
+    sentence += _dips_after(served, recovered)
+    if _are_close(application, served) and _are_close(fault.value(_RECOVERED, name), recovered):
         return f"{sentence}: it and `{name}` agree."
     return f"{sentence}: both asked the same database, so what lies between is a client's."
+
+
+def _dips_after(served: float, recovered: float | None) -> str:
+    """Say when the last dip ended, where a part of the operations failed for longer than all."""
+    if recovered is None or served == NEVER or recovered <= served + _AGREE_S:
+        return ""
+    if recovered == NEVER:
+        return "; it had not recovered when the run ended"
+    return f"; its last dip ended after {quantity(_RECOVERED, recovered)}"
+
+
+def _are_close(one: float | None, other: float | None) -> bool:
+    """Whether two times agree, as do those of which one is unknown."""
+    if one is None or other is None:
+        return True
+    return one == other or abs(one - other) <= _AGREE_S
 
 
 def _promoted(fault: Fault) -> float | None:

@@ -26,6 +26,7 @@ def render(impact: Impact, path: str) -> str:
     lines = [_title(impact), *_circumstances(impact), ""]
     for place, (name, fault) in enumerate(named(impact.faults)):
         lines += [name, *aligned([HEADS, *rows(impact, fault, place)]), ""]
+    lines += [line for fault in impact.faults if (line := story.failover(fault, impact))]
     lines += [*story.applications(impact), *impact.remarks, *impact.reasons]
     lines.append(f"{impact.verdict.upper()}   {path}")
     return "\n".join(lines)
