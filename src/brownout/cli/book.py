@@ -37,18 +37,30 @@ File = Annotated[
     ),
 ]
 
+Engines = Annotated[
+    list[str] | None,
+    typer.Option("--engine", help="Only this engine of the book; can be repeated.", metavar="NAME"),
+]
+Faults = Annotated[
+    list[str] | None,
+    typer.Option("--fault", help="Only this fault of the book; can be repeated.", metavar="NAME"),
+]
+
 
 @app.command()
 def run(
     book: File,
+    engine: Engines = None,
+    fault: Faults = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue the last book of that name.")
     ] = False,
 ) -> None:
     """Run BOOK: each engine's capacity, then every fault on it, each run in its own process.
 
-    Whatever ends it, `--resume` continues with the next run. Exit code 0 if every cell has its
-    runs or a reason to have none, 2 if runs are missing.
+    Whatever ends it, `--resume` continues with the next run; after a part of the book, it also
+    runs another part, or the rest. Exit code 0 if every cell that was asked for has its runs or
+    a reason to have none, 2 if runs are missing.
     """
     from brownout.runs.book import record as records
     from brownout.runs.book.conduct import conduct, put_back
@@ -56,6 +68,7 @@ def run(
     from brownout.runs.series import resumed
 
     spec = _read(book)
+    part = spec.only(engine or (), fault or ())
     if resume:
         record = resumed("book", spec, records.last(spec.name))
         put_back(spec, record, say)
@@ -63,14 +76,14 @@ def run(
         record = records.new(spec)
     say(f"the book is kept in {record.path}")
     try:
-        conduct(spec, record, say)
+        conduct(spec, record, say, part)
     finally:
         if record.made:
             _write(spec, record, anew=False)
     missing = [
         f"{key.engine}, {key.fault}, {key.load}"
-        for engine in spec.engines
-        for key, _ in cells_of(spec, engine)
+        for each in part.engines
+        for key, _ in cells_of(part, each)
         if not record.why_not(spec, key) and _counted(record, key) < spec.repeats
     ]
     for words in missing:
@@ -79,7 +92,7 @@ def run(
 
 
 @app.command()
-def plan(book: File) -> None:
+def plan(book: File, engine: Engines = None, fault: Faults = None) -> None:
     """Print every cell of BOOK and about how long it takes. Touches nothing.
 
     If a book of that name was begun and not finished, prints what `--resume` would still run.
@@ -91,7 +104,7 @@ def plan(book: File) -> None:
     record = last(spec.name)
     if record is not None and (record.ended or not record.is_of(spec)):
         record = None
-    typer.echo(plan_words(spec, record))
+    typer.echo(plan_words(spec.only(engine or (), fault or ()), record))
     if record is not None:
         typer.echo(f"begun in {record.path}; continue it with --resume")
 

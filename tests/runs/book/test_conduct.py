@@ -115,6 +115,44 @@ def test_a_book_that_was_interrupted_goes_on_with_the_next_run(
     assert len(kept.made) == 4
 
 
+def test_a_part_of_a_book_is_run_first_and_the_rest_is_resumed(
+    home: Path, script: Callable[..., Scripted]
+) -> None:
+    book, record = record_of(home, repeats=1)
+    script("pass", "pass")
+    conduct(book, record, lambda _: None, book.only((), ["handover"]))
+    assert [(each.engine, each.fault) for each in record.made] == [
+        ("one", "handover"), ("two", "handover")
+    ]  # fmt: skip
+    assert not record.ended
+    kept, book = open_record(record.path)
+    script("pass")
+    conduct(book, kept, lambda _: None, book.only(["two"], ()))
+    assert (kept.made[-1].engine, kept.made[-1].fault) == ("two", "kill")
+    assert not kept.ended
+    script("pass")
+    conduct(book, kept, lambda _: None)
+    assert (len(kept.made), bool(kept.ended)) == (4, True)
+
+
+def test_names_that_are_not_in_the_book_are_refused_at_once_before_anything_is_made(
+    home: Path, brownout: Brownout
+) -> None:
+    path = write_book(home)
+    for command in ("run", "plan"):
+        refused = brownout("book", command, path, "--engine", "three", "--fault", "kil")
+        assert refused.code == 64
+        assert mentions(refused.err, "three", "kil", "`one`, `two`", "`kill`, `handover`")
+    assert last("tiny") is None
+
+
+def test_the_plan_of_a_part_counts_only_that_part(home: Path, brownout: Brownout) -> None:
+    path = write_book(home)
+    assert "1 cell, 5 runs" in brownout(
+        "book", "plan", path, "--engine", "one", "--fault", "kill"
+    ).out  # fmt: skip
+
+
 def test_a_search_for_a_capacity_that_was_interrupted_goes_on(
     home: Path, script: Callable[..., Scripted], monkeypatch: pytest.MonkeyPatch
 ) -> None:

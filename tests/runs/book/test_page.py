@@ -14,6 +14,7 @@ from tests.runs.book.made import BOOK, add_runs, record_of, write_book
 from brownout.runs.book.page import _in_words
 from brownout.runs.book.perseus import Perseus
 from brownout.runs.book.record import BookRun, Record
+from brownout.show.report.values import worded
 
 RECORDED = Path(__file__).parents[2] / "data" / "runs"
 PUBLISHED = """\
@@ -68,10 +69,43 @@ def test_a_table_has_a_row_a_measure_and_says_what_is_missing(
     assert '<svg class="dots"' in (record.path / "book.html").read_text()
     assert "What none of 5 runs showed may happen in up to 45 % of runs" in said
     handover = table(said, "handover, 25 % of its capacity")
-    assert handover["runs"] == ["0", "not run: its members have no roles"]
-    assert handover["total outage"] == ["–", "–"]
+    assert handover["measure"] == ["two"]
+    assert handover["runs"] == ["not run: its members have no roles"]
+    assert handover["total outage"] == ["–"]
     differ = table(said, "kill, 25 % of its capacity: which engines differ")
     assert differ["one"][1].startswith("first higher by ")
+
+
+def test_a_primary_that_stayed_is_no_new_primary_after_0_s(home: Path, brownout: Brownout) -> None:
+    _, record = record_of(home)
+    add_runs(home, record, "one", "kill", (2.0, 2.1), promoted_at=None, stale_until=90.0)
+    add_runs(home, record, "two", "kill", (2.0,), promoted_at=None, stale_until=90.0)
+    add_runs(home, record, "two", "kill", (2.0,))
+    record.save()
+    assert brownout("book", "page", record.path).code == 0
+    kill = table((record.path / "book.md").read_text(), "kill, 25 % of its capacity")
+    stayed = worded("promoted_time", 0)
+    one, two = (re.sub(r" `.*", "", words) for words in kill["new primary"])
+    assert one == stayed
+    assert re.fullmatch(rf"2.\d s; {stayed} in 1 of 2", two)
+
+
+def test_cells_that_were_not_run_yet_are_counted_and_have_no_column(
+    record: Record, brownout: Brownout
+) -> None:
+    record.unsupported.clear()
+    record.made = [each for each in record.made if each.engine == "one"]
+    record.save()
+    assert brownout("book", "page", record.path).code == 0
+    said = (record.path / "book.md").read_text()
+    assert "5 runs in 1 of 4 cells" in said
+    assert table(said, "kill, 25 % of its capacity")["measure"] == ["one"]
+    assert "handover" not in said
+    assert list(table(said, "Settings")) == ["engine", "---", "one"]
+    data = json.loads((record.path / "figures.json").read_text())
+    assert [(each["engine"], each["fault"]) for each in data["waiting"]] == [
+        ("one", "handover"), ("two", "kill"), ("two", "handover"),
+    ]  # fmt: skip
 
 
 def test_the_columns_of_others_are_marked_and_stand_apart_from_ours(
@@ -105,7 +139,7 @@ def test_the_page_needs_nothing_else_and_every_figure_leads_to_its_runs(
 def test_the_data_have_every_value_of_every_run(record: Record, brownout: Brownout) -> None:
     assert brownout("book", "page", record.path).code == 0
     data = json.loads((record.path / "figures.json").read_text())
-    one, _, two, missing = data["cells"]
+    one, two, missing = data["cells"]
     assert (one["engine"], two["engine"], missing["why_not"]) == (
         "one", "two", "its members have no roles",
     )  # fmt: skip

@@ -45,12 +45,17 @@ LEFTOVERS_WITHIN_S = 300.0
 _SEEDS = 1_000_000
 
 
-def conduct(book: Book, record: Record, say: Say) -> None:
-    """Make all that is left of a book. Raises where it cannot continue; the record is kept."""
-    for engine in book.engines:
-        if any(record.wants(book, key) for key, _ in cells_of(book, engine)):
-            _Engine(book, record, engine, say).make()
-    record.ended = datetime.now(UTC).isoformat()
+def conduct(book: Book, record: Record, say: Say, part: Book | None = None) -> None:
+    """Make all that is left of a book, or of a part of it (`Book.only`).
+
+    Raises where it cannot continue; the record is kept. A book ends when nothing of it is left.
+    """
+    part = part or book
+    for engine in part.engines:
+        if any(record.wants(part, key) for key, _ in cells_of(part, engine)):
+            _Engine(part, record, engine, say).make()
+    if not any(record.wants(book, key) for e in book.engines for key, _ in cells_of(book, e)):
+        record.ended = datetime.now(UTC).isoformat()
     record.save()
 
 

@@ -49,8 +49,8 @@ def plan_words(book: Book, record: Record | None) -> str:
     )
     lines = [
         f"{book.name}: {book.title}" if book.title else book.name,
-        f"{len(rows)} cells, {runs} runs and the search for each capacity: about "
-        f"{duration(left_s(book, record))}; runs that are not judged are made again, at most "
+        f"{len(rows)} cell{'s' * (len(rows) > 1)}, {runs} runs and the search for each capacity: "
+        f"about {duration(left_s(book, record))}; runs that are not judged are made again, at most "
         f"{book.again} of a cell",
     ]
     return "\n\n".join([Grid("", columns(_HEADS), rows).plain(), "\n".join(lines)])

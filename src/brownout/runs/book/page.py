@@ -14,7 +14,7 @@ from typing import Any
 from brownout.base.errors import ConfigurationError, RunDirectoryError, Unsupported
 from brownout.base.words import duration
 from brownout.judge.analysis import analyze
-from brownout.measure.measures import label
+from brownout.measure.measures import described, label
 from brownout.run.metadata import write_json
 from brownout.runs.book.cells import (
     COMPARED,
@@ -27,8 +27,8 @@ from brownout.runs.book.cells import (
     words_of,
 )
 from brownout.runs.book.perseus import NAMES, Perseus, perseus_of
-from brownout.runs.book.record import Capacity, Record, cells_of
-from brownout.runs.book.spec import Book, Published
+from brownout.runs.book.record import Capacity, Key, Record, cells_of
+from brownout.runs.book.spec import Book, Engine, Published
 from brownout.runs.dip import share_of_baseline
 from brownout.runs.outcomes import cells as dotted
 from brownout.runs.outcomes import outcomes
@@ -65,13 +65,24 @@ _DEFINED = (
 
 @dataclass(frozen=True, slots=True)
 class Edition:
-    """All that a page says. `beside` says that its runs are published with it."""
+    """All that a page says: of the `cells` that were tried, or have a reason why not.
+
+    `waiting` are the others, of which nothing was run yet. `beside` says that the runs are
+    published with the page.
+    """
 
     book: Book
     record: Record
     cells: tuple[Cell, ...]
+    waiting: tuple[Key, ...]
     published: tuple[Published, ...]
     beside: bool = False
+
+    @property
+    def engines(self) -> list[Engine]:
+        """The engines that have cells."""
+        shown = {cell.key.engine for cell in self.cells}
+        return [engine for engine in self.book.engines if engine.name in shown]
 
     @property
     def parts(self) -> list[tuple[str, list[Cell]]]:
@@ -105,10 +116,13 @@ def edition_of(
     Raises `ConfigurationError` with every run that is a stand-in's or is gone.
     """
     problems: list[str] = []
-    cells = []
+    cells, waiting = [], []
     for engine in book.engines:
         for key, _ in cells_of(book, engine):
-            cell_runs = record.of(key)
+            cell_runs, why = record.of(key), record.why_not(book, key)
+            if not cell_runs and not why:
+                waiting.append(key)
+                continue
             counted = [record.path / each.run for each in cell_runs if each.verdict in JUDGED]
             runs = []
             for path in counted:
@@ -124,10 +138,10 @@ def edition_of(
                 for run in runs
                 if run.impact.stand_in
             ]
-            cells.append(Cell(key, Runs(runs), len(cell_runs), record.why_not(book, key)))
+            cells.append(Cell(key, Runs(runs), len(cell_runs), why))
     if problems:
         raise ConfigurationError(problems, "a book needs all of its runs, beside it as they were")
-    return Edition(book, record, tuple(cells), tuple(published))
+    return Edition(book, record, tuple(cells), tuple(waiting), tuple(published))
 
 
 def write(edition: Edition, place: Path) -> list[Path]:
@@ -192,6 +206,7 @@ def document(edition: Edition) -> dict[str, Any]:
             for name, each in record.capacities.items()
         },
         "cells": [_cell_document(edition, cell) for cell in edition.cells],
+        "waiting": [asdict(key) for key in edition.waiting],
         "pairs": [_pair_document(pair) for _, cells in edition.parts for pair in pairs(cells)],
         "published": [each.model_dump(mode="json") for each in edition.published],
     }
@@ -292,7 +307,17 @@ def _lossy(cell: Cell) -> str:
 
 
 def _figure(cell: Cell, measure: str) -> str:
-    return figure(measure, cell.runs).words if cell.runs else NONE
+    """A measure in words. Where 0 is not an amount, the runs with it are counted apart."""
+    if not cell.runs:
+        return NONE
+    definition = described(measure)
+    if definition is None or not definition.zero:
+        return figure(measure, cell.runs).words
+    others = Runs(run for run in cell.runs if run.value(measure) != 0)
+    if not others:
+        return definition.zero
+    words, n = figure(measure, others).words, len(cell.runs)
+    return words if len(others) == n else f"{words}; {definition.zero} in {n - len(others)} of {n}"
 
 
 def _counted(cell: Cell) -> str:
@@ -377,7 +402,7 @@ def _published(edition: Edition) -> list[Grid]:
 
 def _settings(edition: Edition) -> list[Grid]:
     record, rows = edition.record, []
-    for engine in edition.book.engines:
+    for engine in edition.engines:
         run = next((r for c in edition.cells if c.key.engine == engine.name for r in c.runs), None)
         capacity = record.capacities.get(engine.name)
         rows.append(
@@ -440,11 +465,14 @@ def _summary(edition: Edition) -> str:
     tried = sum(cell.tried for cell in edition.cells)
     counted = sum(len(cell.runs) for cell in edition.cells)
     spoilt = f"; {tried - counted} more could not be judged" if tried > counted else ""
-    unfinished = "" if edition.record.ended else "; not complete"
+    shown, waiting = len(edition.cells), len(edition.waiting)
+    cells = f"{shown} of {shown + waiting} cells" if waiting else f"{shown} cells"
+    left = " The other cells have not been run yet." if waiting else ""
+    unfinished = "" if edition.record.ended or waiting else "; not complete"
     return (
-        f"{counted} runs in {len(edition.cells)} cells{spoilt}. Begun on "
-        f"{edition.record.began[:10]}{unfinished}. Every engine had the same data, the same shares "
-        f"of its own capacity and a {_deadline(edition)}."
+        f"{counted} runs in {cells}{spoilt}. Begun on {edition.record.began[:10]}{unfinished}."
+        f"{left} Every engine had the same data, the same shares of its own capacity and a "
+        f"{_deadline(edition)}."
     )
 
 

@@ -1,10 +1,12 @@
 """A book as its YAML file says it: engines, faults, loads, and how often each is run."""
 
 from collections import Counter
+from collections.abc import Collection
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator
 
+from brownout.base.errors import ConfigurationError
 from brownout.base.settings import Settings
 from brownout.runs.series_file import SeriesFile
 
@@ -119,3 +121,27 @@ class Book(SeriesFile):
         if len(set(shares)) < len(shares):
             raise ValueError("found a share twice, wanted each once")
         return shares
+
+    def only(self, engines: Collection[str], faults: Collection[str]) -> "Book":
+        """Return the part of the book with these engines and faults; without names, with all.
+
+        Raises `ConfigurationError`, of all names at once, for those that are not in the book.
+        """
+        asked = [
+            ("engine", engines, [each.name for each in self.engines]),
+            ("fault", faults, [each.name for each in self.faults]),
+        ]
+        unknown = [
+            f"{kind}: found `{name}`, wanted one of {', '.join(f'`{each}`' for each in there)}"
+            for kind, names, there in asked
+            for name in names
+            if name not in there
+        ]
+        if unknown:
+            raise ConfigurationError(unknown)
+        return self.model_copy(
+            update={
+                "engines": tuple(e for e in self.engines if not engines or e.name in engines),
+                "faults": tuple(f for f in self.faults if not faults or f.name in faults),
+            }
+        )
