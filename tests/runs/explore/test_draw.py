@@ -1,6 +1,7 @@
 """What is drawn from a seed: always possible, within the guards, and what was not tried first."""
 
 from collections import Counter
+from dataclasses import replace
 from itertools import islice
 from typing import Any, cast
 
@@ -8,7 +9,7 @@ import pytest
 from tests.wording import mentions
 
 from brownout.base.errors import ConfigurationError
-from brownout.databases.adapter import Adapter, Member, Support
+from brownout.databases.adapter import Adapter, FailureDetection, Member, Support
 from brownout.inventory.connection import Connection
 from brownout.inventory.model import Cluster, Node
 from brownout.runs.explore.draw import Space, cells_of, is_allowed, schedules, space_of
@@ -100,12 +101,44 @@ class ThreeMembers:
         ]
 
 
-def space(*cannot: str, **options: Any) -> Space:
+class Electing(ThreeMembers):
+    """One whose members elect another primary after `seconds`; None where it does not say."""
+
+    def __init__(self, seconds: float | None) -> None:
+        super().__init__()
+        self._seconds = seconds
+
+    def candidates(self) -> list[Any]:
+        return []
+
+    def failure_detection(self) -> FailureDetection | None:
+        return None if self._seconds is None else FailureDetection("ttl", self._seconds)
+
+
+def space(*cannot: str, members: ThreeMembers | None = None, **options: Any) -> Space:
     cluster = Cluster(
         name="c", database="mongodb", environment="test", nodes=NODES, connection=Connection(),
         **options.pop("settings", {}),
     )  # fmt: skip
-    return space_of(cluster, cast(Adapter, ThreeMembers(*cannot)), **options)
+    return space_of(cluster, cast(Adapter, members or ThreeMembers(*cannot)), **options)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "longest_s", "past"),
+    [(20.0, 60.0, 30.0), (30.0, 60.0, 45.0), (20.0, 25.0, 15.0), (2.0, 60.0, 15.0),
+     (None, 60.0, 15.0)],
+)  # fmt: skip
+def test_a_fault_may_last_until_a_slow_database_has_elected_another_primary(
+    seconds: float | None, longest_s: float, past: float
+) -> None:
+    there = space(
+        members=Electing(seconds),
+        longest_s=longest_s,
+        settings={"guards": {"while_degraded": True}},
+    )
+    assert max(there.lasts_s) == past
+    pauses = replace(SPACE, lasts_s=there.lasts_s)
+    assert {step.lasts_s for each in drawn(pauses) for step in each.steps} >= {past}
 
 
 def test_what_a_cluster_cannot_do_is_left_out_with_the_reason() -> None:

@@ -44,6 +44,19 @@ def test_each_of_them_is_seen_alone(oracle: str, document: dict[str, Any]) -> No
     assert list(broken(document)) == [oracle]
 
 
+REACHED = {"name": "redundant", "last_no": 54.9, "first_yes": 55.2}
+REVOKED = {"name": "redundant", "last_no": 33.4, "first_yes": None, "revoked": True}
+
+
+def test_redundancy_that_was_lost_in_between_is_not_lost_for_good() -> None:
+    again = {"redundancy_time": [30.2, 30.5], "milestones": [REVOKED, REACHED]}
+    assert broken({"faults": [again]}) == {}
+    gone = {"redundancy_time": None, "milestones": [REACHED, REVOKED]}
+    assert list(broken({"faults": [gone]})) == ["never_redundant"]
+    late = {"redundancy_time": [90.0, 91.0], "milestones": [NEVER_REDUNDANT, REACHED]}
+    assert list(broken({"faults": [late]})) == ["never_redundant"]
+
+
 def test_a_stale_read_that_its_guarantee_allows_breaks_nothing() -> None:
     lanes = [{**LANE, "guarantee": "eventual", "stale": 2}]
     assert broken({**CLEAN, "ledger": {"reads": {"lanes": lanes}}}) == {}

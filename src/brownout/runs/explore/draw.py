@@ -30,6 +30,8 @@ __all__ = ["Cell", "Space", "cells_of", "numbered", "schedules", "space_of"]
 #: How many steps a schedule has, and how often.
 _LENGTHS, _WEIGHTS = (2, 3, 4, 5), (5, 3, 2, 1)
 _LASTS_S = (1.0, 2.0, 4.0, 8.0, 15.0)
+#: Of the time after which the database elects: so long a fault outlasts the election.
+_PAST_DETECTION = 1.5
 _GAPS_S = (0.0, 0.2, 0.5, 1.0, 2.0, 4.0)
 
 #: The fault and role of a step, those of the one before it, and when it began.
@@ -41,9 +43,10 @@ class Space:
     """What may be drawn on a cluster.
 
     `faults` has what is drawn for each argument of each; `left_out` why each other fault is not.
-    At most `max_down` nodes are broken at a time, and a schedule's steps take `longest_s` seconds
-    at most. With `elects`, steps may wait for another primary; without `while_degraded` each waits
-    until the cluster is redundant, but for one of a node that is broken already.
+    At most `max_down` nodes are broken at a time. A fault lasts one of `lasts_s` seconds, and a
+    schedule's steps take `longest_s` seconds at most. With `elects`, steps may wait for another
+    primary; without `while_degraded` each waits until the cluster is redundant, but for one of a
+    node that is broken already.
     """
 
     faults: Mapping[str, Mapping[str, Sequence[Any]]]
@@ -53,6 +56,7 @@ class Space:
     longest_s: float = 60.0
     while_degraded: bool = True
     left_out: Mapping[str, str] = field(default_factory=dict)
+    lasts_s: tuple[float, ...] = _LASTS_S
 
 
 def space_of(
@@ -98,7 +102,15 @@ def space_of(
         drawn, roles, cluster.guards.max_nodes_down, isinstance(adapter, Electing), longest_s,
         cluster.lab is not None or cluster.guards.while_degraded,
         left_out,
+        _lasts_s(adapter, longest_s),
     )  # fmt: skip
+
+
+def _lasts_s(adapter: Adapter, longest_s: float) -> tuple[float, ...]:
+    """Return how long faults last: also longer than the database waits until it elects."""
+    detection = adapter.failure_detection() if isinstance(adapter, Electing) else None
+    past_s = float(round(_PAST_DETECTION * detection.seconds)) if detection else 0.0
+    return (*_LASTS_S, past_s) if _LASTS_S[-1] < past_s < longest_s else _LASTS_S
 
 
 def is_allowed(space: Space, schedule: Schedule) -> bool:
@@ -176,7 +188,7 @@ def _candidates(space: Space, before: Sequence[Step], random: Random) -> Iterato
             node,
             when,
             random.choice(gaps or [0.0]),
-            random.choice(_LASTS_S),
+            random.choice(space.lasts_s),
             {name: random.choice(list(values)) for name, values in space.faults[fault].items()},
         )
         if not step.undo:

@@ -28,14 +28,16 @@ _TRIES = "schedule:n | why it was run | verdict:once | faults:wrap | what broke:
 def headline(record: Record) -> str:
     """Return the result in a sentence."""
     tried, judged = len(record.searched), sum(each.is_judged for each in record.searched)
-    of = f"{tried} schedules on {record.server or record.request.cluster}, {judged} of them judged"
+    on = record.server or record.request.cluster
+    of = f"{tried} schedule{'s' * (tried != 1)} on {on}, {judged} judged"
+    runs = f"{len(record.tries)} run{'s' * (len(record.tries) != 1)}"
     spent = duration(record.spent_s)
     if not record.findings:
         kept = "nothing broke the promise" if judged else "nothing could be judged"
-        return f"{kept} in {of}, {len(record.tries)} runs, {spent}"
+        return f"{kept} in {of}, {runs}, {spent}"
     number = len(record.findings)
     broke = "sequence breaks" if number == 1 else "sequences break"
-    return f"{number} {broke} the promise: {of}, {len(record.tries)} runs, {spent}"
+    return f"{number} {broke} the promise: {of}, {runs}, {spent}"
 
 
 def write(record: Record) -> Path:
