@@ -133,7 +133,7 @@ ODD = {
 
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing here waits for a database."""
+    """What is not answered is waited for a moment only: not for a client that breaks no rule."""
     for name, seconds in (("LATE_S", 0.3), ("CLOSE_S", 1.0), ("DEADLINE_MS", 200)):
         monkeypatch.setattr(f"brownout.load.client_check.{name}", seconds)
 
@@ -149,7 +149,24 @@ def test_a_client_that_breaks_a_rule_is_told_which(what: str, tmp_path: Path) ->
     assert rule in broken([sys.executable, str(program)])
 
 
-@pytest.mark.usefixtures("hasty")
+def test_requests_that_did_not_end_well_are_counted_by_what_the_client_said(tmp_path: Path) -> None:
+    text = (REFERENCE / "reference.py").read_text()
+    old = "    print(json.dumps(answer), flush=True)"
+    assert text.count(old) == 1
+    spoilt = (
+        "    if request.get('key', '').endswith((':10', ':20', ':30')):\n"
+        "        answer = {'id': request['id'], 'end': 'in_doubt', 'cause': 'connection-reset',"
+        " 'code': 'E1'}\n"
+        "    if request.get('key', '').endswith(':40'):\n"
+        "        answer = {'id': request['id'], 'end': 'in_doubt'}\n"
+    )
+    program = tmp_path / "client.py"
+    program.write_text(text.replace(old, spoilt + old))
+    (problem,) = broken([sys.executable, str(program)]).values()
+    reset = '{"end": "in_doubt", "cause": "connection-reset", "code": "E1"}'
+    assert f'found 3 times {reset}, 1 times {{"end": "in_doubt"}}, wanted' in problem
+
+
 @pytest.mark.parametrize("what", ODD)
 def test_an_odd_line_is_named_and_does_not_end_the_check(what: str, tmp_path: Path) -> None:
     line, words = ODD[what]
@@ -179,7 +196,6 @@ def test_the_processes_that_a_client_started_end_with_it(tmp_path: Path) -> None
     )
 
 
-@pytest.mark.usefixtures("hasty")
 @pytest.mark.parametrize(
     ("code", "problem"), [("25006", ""), (189, ""), (["a"], "found"), ({}, "found")]
 )
@@ -215,7 +231,6 @@ for line in sys.stdin:
 """
 
 
-@pytest.mark.usefixtures("hasty")
 @pytest.mark.parametrize(
     ("end", "cause", "takes_effect", "shard", "problem"),
     [

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -255,11 +256,15 @@ def _is(answer: Answer, end: str, value: str | None = None, read: bool = True) -
     if not answer:
         return "no answer came"
     wanted: dict[str, Any] = {"end": end} | ({"value": value} if read else {})
-    given = {name: answer.get(name) for name in wanted}
-    if given == wanted:
+    if all(answer.get(name) == value for name, value in wanted.items()):
         return ""
-    more = {name: answer[name] for name in ("cause", "code") if answer.get(name)}
-    return f"found {json.dumps(given | more)}, wanted {json.dumps(wanted)}"
+    return f"found {_shown(answer, *wanted)}, wanted {json.dumps(wanted)}"
+
+
+def _shown(answer: Answer, *names: str) -> str:
+    """Show these parts of an answer, and the client's reason where it gave one."""
+    reasons = {name: answer[name] for name in ("cause", "code") if answer.get(name)}
+    return json.dumps({name: answer.get(name) for name in names} | reasons)
 
 
 def _together(client: Conversation, key: str) -> str:
@@ -269,8 +274,9 @@ def _together(client: Conversation, key: str) -> str:
     answers = client.ask_all(requests)
     if len(answers) < AT_ONCE:
         return f"found {len(answers)} answers to {AT_ONCE} requests"
-    odd = sorted({str(each.get("end")) for each in answers.values()} - {"ok"})
-    return f"some ended as {', '.join(odd)}, wanted ok" if odd else ""
+    bad = Counter(_shown(each, "end") for each in answers.values() if each.get("end") != "ok")
+    most = ", ".join(f"{count} times {shown}" for shown, count in bad.most_common(3))
+    return f'found {most}, wanted {{"end": "ok"}} for all {AT_ONCE}' if bad else ""
 
 
 def _soon(client: Conversation, key: str) -> str:
