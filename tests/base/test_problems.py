@@ -35,6 +35,7 @@ class Whole(Settings):
     share: Annotated[float, Field(gt=0, le=1)] = 1.0
     rate: Annotated[float, Field(lt=2_000_000)] = 1.0
     many: Annotated[list[int], Field(min_length=1, default_factory=list)]
+    few: Annotated[tuple[int, ...], Field(min_length=1)] = (1,)
     mix: Annotated[dict[Literal["read", "write"], float], Field(default_factory=dict)]
     slope: Annotated[Flat | Steep, Field(discriminator="kind")] = Flat(kind="flat")
     either: Flat | Steep | None = None
@@ -58,6 +59,8 @@ def problems(data: Any, **named: Any) -> list[str]:
         ({"rate": "fast"}, "rate: found 'fast', wanted a number"),
         ({"many": []}, "many: found an empty list, wanted at least one"),
         ({"many": [1, "b"]}, "many[1]: found 'b', wanted a whole number"),
+        ({"few": ["b"]}, "few[0]: found 'b', wanted a whole number"),
+        ({"few": []}, "few: found an empty list, wanted at least one"),
         ({"many": None}, "many: found nothing, wanted a list"),
         ({"mix": {"reed": 1}}, "mix.reed: found 'reed', wanted read or write"),
         ({"on": "maybe"}, "on: found 'maybe', wanted true or false"),

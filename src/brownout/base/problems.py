@@ -105,6 +105,8 @@ def problems_of(
 ) -> Iterator[Problem]:
     """Yield what `ValidationError.errors` says of data for `model`, in our words."""
     for item in errors:
+        if item["type"] == "too_short" and len(item["input"]) >= item["ctx"]["min_length"]:
+            continue  # pydantic did not count what is wrong itself
         place, models = _walk(item["loc"], model)
         yield Problem((*prefix, *place), _text(item, place, models, values))
 

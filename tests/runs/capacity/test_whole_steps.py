@@ -40,11 +40,14 @@ def test_a_known_capacity_is_found_within_a_few_percent(target: Any, tmp_path: P
     settings = Settings(480, factor=1.6, precision=0.05)
     found = Hunt("whole", settings, kept, steps_on(target, tmp_path).make, said.append).run()
     assert found.rate is not None
-    assert 0.93 * CAPACITY <= found.rate <= 1.05 * CAPACITY
+    assert found.rate <= 1.05 * CAPACITY
     assert found.confirmed
     # Only a step for which the generator was late may leave open what lies above.
-    late = any(step.verdict == "limited" for step in said)
-    assert found.bound == "exact" or (late and found.bound == "at least")
+    late = [step.rate for step in said if step.verdict == "limited"]
+    assert found.bound == "exact" or (found.bound == "at least" and late)
+    # It is as near to what did not hold as was asked: to the capacity, or to what was too much for
+    # the generator.
+    assert found.rate >= 0.93 * (CAPACITY if found.bound == "exact" else min(*late, CAPACITY))
     assert kept.read() == said
     assert search_after(settings, kept.read(), "whole").next() is None
 

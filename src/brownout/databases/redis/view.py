@@ -1,5 +1,6 @@
 """What one node says of itself and of the others, at one moment."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -49,7 +50,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class RedisView(NodeView):
+class RedisView(NodeView, ABC):
     """What any Redis says of itself (`INFO`); empty with `error` if it gave no answer."""
 
     ROLES: ClassVar[Mapping[str, str]] = {"MASTER": "primary", "REPLICA": "secondary"}
@@ -70,9 +71,9 @@ class RedisView(NodeView):
         )
 
     @property
+    @abstractmethod
     def master(self) -> str:
         """The master that it replicates, as its kind of Redis names one; empty for none."""
-        raise NotImplementedError
 
     @property
     def offset(self) -> int:

@@ -60,9 +60,7 @@ def unfit(impact: Impact) -> Judgement | None:
         notes = (*impact.remarks, *(f"{c.name}: {c.detail}" for c in bad))
         return Judgement("limited", notes or ("nothing was broken",))
     for fault in impact.faults:
-        milestones = [m for m in fault.milestones if m.name == "redundant"]
-        missed = [m for m in milestones if m.first_yes is None and not m.revoked]
-        if missed or (milestones and milestones[-1].first_yes is None):
+        if fault.missed("redundant"):
             return Judgement("breach", (f"redundancy did not come back after {fault.name}",))
     return None
 
