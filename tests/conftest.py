@@ -4,13 +4,14 @@ import functools
 import gc
 import logging
 import signal
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
 from tests.fuzzing import EXAMPLES
+from tests.own_lab import note_logs
 from tests.sshd import WHY_NOT, Sshd
 from tests.waiting import await_whole
 from xdist.scheduler import LoadFileScheduling
@@ -132,11 +133,29 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> _ByLab | 
     return _ByLab(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Show the ends of the logs of the labs in which a test failed."""
+    try:
+        return (yield)
+    except Exception as error:
+        for given in getattr(item, "funcargs", {}).values():
+            if isinstance(given, Cluster) and given.lab is not None:
+                note_logs(error, given.name)
+        raise
+
+
 @pytest.fixture(scope="session", autouse=True)
-def _hears_ctrl_c() -> None:
-    """What is started in the background is deaf to SIGINT, and so would be all that tests start."""
+def _hears_signals() -> None:
+    """Let the programs that tests start receive SIGINT and SIGHUP.
+
+    A shell starts background processes with SIGINT ignored, and nohup does the same with SIGHUP;
+    a child inherits that. A signal with a handler gets its default action in the child instead.
+    """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, lambda *_: None)  # we go on, as under nohup
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -157,7 +157,9 @@ def test_the_ledger_is_read_back_though_a_milestone_was_not_reached_in_time(tmp_
     del experiment["configuration"]["downtime_s"]  # of the step that is left out
     kept = [step for step in experiment["method"] if step["name"] != "start-the-node"]
     ran = chaos.run({**experiment, "method": kept}, tmp_path, *chaos.GENTLY)
-    assert ran.impact["faults"][0]["redundancy_time"] is None, ran.output
+    assert "the cluster was not redundant again within 5 s" in ran.output
+    redundant = ran.impact["faults"][0]["redundancy_time"]  # seen if the rollback was quick
+    assert redundant is None or redundant[0] >= 5, ran.output
     ledger = ran.impact["ledger"]
     assert (ledger["state"], ledger["keys"], ledger["unread"]) == ("clean", 500, 0)
     assert ran.impact["verdict"] != "pass"
@@ -300,7 +302,6 @@ def test_a_run_whose_terminal_is_closed_puts_everything_back_and_is_judged(
     given = {**os.environ, "BROWNOUT_RUNS": str(tmp_path / "runs"), "TERM": "xterm", "CI": ""}
     process, terminal = pty.fork()
     if process == 0:
-        signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup, which may have started us, ignores it
         os.chdir(tmp_path)
         os.execve(sys.executable, [sys.executable, "-m", "chaostoolkit", "run", "mine.json"], given)
     closed = Event()

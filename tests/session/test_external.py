@@ -5,6 +5,7 @@ import json
 import stat
 import sys
 import time
+from datetime import datetime
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
@@ -110,6 +111,7 @@ host = {node["name"]: node["host"] for node in inventory["nodes"]}[leader]
 pid = int(pathlib.Path(host["pid_file"]).read_text())
 time.sleep(1)
 os.kill(pid, signal.SIGKILL)
+pathlib.Path("killed").write_text(str(time.time()))
 time.sleep(2)
 with open(os.devnull) as nothing:
     started = subprocess.Popen(
@@ -171,7 +173,10 @@ def test_what_a_script_of_the_users_breaks_is_measured_from_its_effect_and_put_b
     assert event["evidence"]["by"].startswith("process ")
     assert event["evidence"]["seen"] == "the members changed"
     assert event["requested"] < event["effective"] < event["ended"]
-    assert event["uncertainty"] < 1.0
+    second_0 = datetime.fromisoformat(ran.impact["started"]).timestamp()
+    killed = float((tmp_path / "killed").read_text()) - second_0
+    assert abs(event["effective"] - killed) < event["uncertainty"] + 0.1
+    assert event["uncertainty"] < (event["ended"] - event["requested"]) / 2  # else it knew nothing
     assert fault["blackout"] > 0.2
     assert fault["recovery_time"] > 0
     assert fault["redundancy_time"] is not None
