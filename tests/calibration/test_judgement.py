@@ -78,6 +78,19 @@ def test_a_wrong_truth_is_out_as_well() -> None:
     assert row("lost_operations", found(), wrong).error == 200
 
 
+def test_what_a_freeze_held_back_and_was_answered_too_late_is_lost() -> None:
+    freeze = {"at": 0, "for": 5.0, "effect": "freeze"}
+    frozen = Scenario("freeze", "", Setup("even"), (freeze,), 5.0, ("lost_operations",))
+    placed = replace(PLACED, scenario=frozen)
+    seen = {"at": 10.03, "for": 5.0, "effect": "freeze", "seen": 0, "hit": 0}
+    counted = found(fault=fault_with(lost_operations=4060))
+    at_once, later = (
+        replace(truth(), effects=({**seen, "ended_t": ended},)) for ended in (15.03, 15.08)
+    )
+    assert [each.state for each in judge(at_once, placed, counted)] == ["out"]
+    assert [each.state for each in judge(later, placed, counted)] == ["within"]
+
+
 def test_what_throughput_cannot_tell_from_noise_is_not_claimed() -> None:
     shallow = truth(share=0.04)
     unseen = found(throughput_dips=[])

@@ -145,12 +145,18 @@ def _edges_by_throughput(case: _Case, figure: str) -> Row:
 
 
 def _lost_operations(case: _Case, figure: str) -> Row:
-    """Every operation that an effect hit; of a freeze, all but those of the last deadline."""
-    frozen = [e for e in case.placed.scenario.effects if e["effect"] == "freeze"]
+    """Every operation that an effect hit; of a freeze, all but those of the last deadline.
+
+    The last deadline of a freeze ends when all that it held back is answered, as the freeze does.
+    """
+    losses = case.truth.losses(case.placed.effects)
     true = float(case.truth.hits(case.placed.effects))
-    for effect in frozen:
-        true += case.setup.rate * max(0.0, effect["for"] - case.setup.deadline_s)
-    share = max(loss.share for loss in case.truth.losses(case.placed.effects))
+    frozen = False
+    for effect, loss in zip(case.placed.scenario.effects, losses, strict=True):
+        if effect["effect"] == "freeze":
+            frozen = True
+            true += case.setup.rate * max(0.0, loss.end - loss.start - case.setup.deadline_s)
+    share = max(loss.share for loss in losses)
     under_way = 2 * (UNDER_WAY_S + case.stall_s) * case.setup.rate * share
     wanted = max(1.0, under_way, 0.01 * true if frozen else 0.0)
     return _number(case, figure, true, case.measured.value(figure), wanted)
