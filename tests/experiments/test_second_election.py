@@ -1,6 +1,7 @@
 """A killed primary with a higher priority takes over again when it is back, for real."""
 
 import csv
+import math
 import time
 from collections import Counter
 from contextlib import suppress
@@ -65,13 +66,13 @@ def _writes(cluster: Cluster) -> bool:
         return len(took) == 2 and took[-1] < DEADLINE_S
 
 
-def _unserved_after(t: float, run: Path) -> Counter[int]:
-    """Return how many operations due in each whole second after `t` were not served in time."""
+def _unserved(run: Path, start: float, end: float = math.inf) -> Counter[int]:
+    """Return how many operations due in each second of a time were not served in time."""
     ends = ("late", "failed", "in_doubt", "shed", "missed")
     seconds: Counter[int] = Counter()
     with (run / "series.csv").open(newline="") as file:
         for row in csv.DictReader(file):
-            if float(row["t"]) > t:
+            if start < float(row["t"]) <= end:
                 seconds[int(float(row["t"]))] += sum(int(row[end] or 0) for end in ends)
     return seconds
 
@@ -112,10 +113,12 @@ def test_a_member_with_priority_that_takes_over_again_is_judged_by_what_its_retu
     down = mended - fault["effective"]
     limits_met = {slo["name"]: slo["met"] for slo in ran.impact["slos"]}
     assert ran.directory is not None, ran.output
-    unserved = _unserved_after(mended, ran.directory)
+    unserved = _unserved(ran.directory, mended)
     if not unserved.total():  # the election was over within the deadline
         assert fault["return_recovery_time"] == 0, ran.output
-    if max(unserved.values()) >= FELT:
+    # On a busy machine a dip may be under way at the return, which then has none of its own.
+    was_under_way = _unserved(ran.directory, mended - HELD_S, mended).total() > 0
+    if max(unserved.values()) >= FELT and not was_under_way:
         assert fault["return_recovery_time"] > 0, ran.output
     assert limits_met["return_recovery_time"] is (fault["return_recovery_time"] == 0)
     assert fault["recovery_time"] < down + fault["return_recovery_time"], ran.output
