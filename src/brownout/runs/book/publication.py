@@ -13,7 +13,7 @@ from brownout.base.errors import ConfigurationError
 from brownout.runs.book.page import Edition, write
 from brownout.runs.book.record import Record
 from brownout.runs.evidence.bundle import add
-from brownout.runs.evidence.entries import entries
+from brownout.runs.evidence.entries import Entry, entries, entry
 from brownout.show.report.table import render
 
 __all__ = ["publish"]
@@ -64,6 +64,7 @@ def _publish(edition: Edition, folder: Path, say: Callable[[str], object]) -> li
         if page.is_file():
             (runs / f"{search.name}.html").write_bytes(page.read_bytes())
     _archive(edition.record, folder / ARCHIVE, say)
+    say("writing the page")
     written = [*write(replace(edition, beside=True), folder), folder / ARCHIVE]
     for path in written:
         path.chmod(_READABLE)
@@ -97,21 +98,24 @@ def _contents(record: Record, say: Callable[[str], object]) -> Iterator[tuple[st
     for number, run in enumerate(record.made, 1):
         if run.run:
             say(f"packing run {number} of {len(record.made)}")
-            yield from _folder(record.path / run.run, "runs")
-    for capacity in record.capacities.values():
-        yield from _folder(record.path / capacity.search, "searches", _SEARCH)
+            path = record.path / run.run
+            for name, one in entries(path).items():
+                if name != _MADE_AGAIN:
+                    yield _packed(one, "runs", path.name, name)
+    for name, capacity in record.capacities.items():
+        say(f"packing the search for the capacity of {name}")
+        search = record.path / capacity.search
+        for each in _SEARCH:
+            if (search / each).is_file():
+                yield _packed(entry(search / each), "searches", search.name, each)
 
 
 def _moved(search: str) -> str:
     return f"searches/{Path(search).name}"
 
 
-def _folder(
-    path: Path, within: str, only: tuple[str, ...] = ()
-) -> Iterator[tuple[str, int, IO[bytes]]]:
-    for name, entry in entries(path).items():
-        if name != _MADE_AGAIN and (not only or name in only):
-            yield f"{within}/{path.name}/{name}", entry.file.bytes, entry.open()
+def _packed(one: Entry, *parts: str) -> tuple[str, int, IO[bytes]]:
+    return "/".join(parts), one.file.bytes, one.open()
 
 
 def _given(name: str, data: bytes) -> tuple[str, int, IO[bytes]]:
