@@ -45,7 +45,11 @@ def fail(
 
 
 def undo_on(node: Node, host: Host) -> Proof:
-    """Let the calls succeed; safe to repeat."""
+    """Let the calls succeed; safe to repeat.
+
+    A call that was being failed when strace ended returns ENOSYS instead of EIO, of each thread
+    one at most: strace replaces the call by an invalid one, and the answer when it returns.
+    """
     return TRACER.end(node, host)
 
 
