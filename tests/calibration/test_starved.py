@@ -2,11 +2,18 @@
 
 import json
 from pathlib import Path
+from typing import cast
 
 import pytest
 from tests.calibration.calibrating import calibrate
+from tests.impacts import made
 
 from brownout.base.binary import find_loadgen
+from brownout.calibration import catalogue
+from brownout.calibration.layout import lay_out, settings_for
+from brownout.calibration.trial import Driven
+from brownout.calibration.truth import Truth
+from brownout.measure.assess import Findings
 
 pytestmark = pytest.mark.live
 
@@ -25,6 +32,19 @@ if [ "$1" = run ]; then
 fi
 exec "{loadgen}" "$@"
 """
+
+
+@pytest.mark.parametrize(
+    ("ok", "starved"), [(True, None), (False, "missed in the baseline: 0.15% of its schedule")]
+)
+def test_a_run_whose_baseline_was_not_sent_whole_says_nothing(
+    ok: bool, starved: str | None
+) -> None:
+    missed = {"name": "missed", "ok": ok, "value": 0.0015, "limit": 0.001}
+    impact = made({"baseline": {"tests": [{**missed, "detail": "0.15% of its schedule"}]}})
+    (plan,) = lay_out(catalogue.chosen(["lane"], quick=True), settings_for(quick=True), seed=1)
+    driven = Driven(plan, Truth((), 0.02, (), (), (), ()), impact, cast(Findings, None), ())
+    assert driven.starved == starved
 
 
 def test_a_starved_generator_makes_a_run_inconclusive(tmp_path: Path) -> None:

@@ -57,6 +57,9 @@ class Driven:
         remarks = list(self.impact.remarks) if self.plan.setup.baseline else []
         if self.plan.setup.baseline:
             wanted.append("generator_not_starved")
+            # Without all of its baseline, nothing that is made of throughput is measured.
+            missed = [t for t in self.impact.baseline.tests if t.name == "missed" and not t.ok]
+            remarks += [f"{test.name} in the baseline: {test.detail}" for test in missed]
         bad = self.impact.unmet(wanted)
         return "; ".join([*remarks, *(f"{c.name}: {c.detail}" for c in bad)]) or None
 
