@@ -15,6 +15,8 @@ from tests.loadgen.driving import (
 pytestmark = pytest.mark.quiet
 
 DIPS = [(1.0, 0.15), (3.0, 0.40), (5.0, 1.00)]
+#: Nearer to the edge of a dip of 1 s, its loss is not asserted.
+MARGIN_S = 0.1
 
 FREEZE = {"latency_ms": 1, "effects": [{"at": 1, "for": 3.1, "effect": "freeze"}]}
 DIP = {"effects": [{"at": at, "for": 1, "effect": "error", "share": s} for at, s in DIPS]}
@@ -69,9 +71,14 @@ def test_a_frozen_server_delays_everything_and_the_schedule_goes_on(
 
 def test_dips_have_the_scripted_loss_by_intended_start(measured: dict[str, Measured]) -> None:
     run, effects = measured["dips"].run, measured["dips"].truth["effects"]
+    late_s = max(float(row["lag_max_ms"]) for row in rows(run / "generator.csv")) / 1000
+    if late_s > MARGIN_S:  # what was to start in a dip was sent after it
+        pytest.skip(
+            f"this machine is too busy to measure on: the generator was {late_s:.2f} s late"
+        )
     for (at, share), effect in zip(DIPS, effects, strict=True):
-        assert loss(run, at + 0.1, at + 0.9) == pytest.approx(share, abs=0.01)
-        assert loss(run, at - 0.9, at - 0.1) < 0.01
+        assert loss(run, at + MARGIN_S, at + 1 - MARGIN_S) == pytest.approx(share, abs=0.01)
+        assert loss(run, at - 1 + MARGIN_S, at - MARGIN_S) < 0.01
         assert effect["hit"] == pytest.approx(effect["seen"] * share, abs=1)
     scripted = sum(effect["hit"] for effect in effects)
     errors = [row for row in rows(run / "errors.csv") if row["cause"] == "overloaded"]
