@@ -69,13 +69,21 @@ def test_a_frozen_server_delays_everything_and_the_schedule_goes_on(
     assert loss(run, 0, 5) < 0.005
 
 
-def test_dips_have_the_scripted_loss_by_intended_start(measured: dict[str, Measured]) -> None:
-    run, effects = measured["dips"].run, measured["dips"].truth["effects"]
-    late_s = max(float(row["lag_max_ms"]) for row in rows(run / "generator.csv")) / 1000
-    if late_s > MARGIN_S:  # what was to start in a dip was sent after it
-        pytest.skip(
-            f"this machine is too busy to measure on: the generator was {late_s:.2f} s late"
-        )
+def lateness_s(run: Path) -> float:
+    """Return how late the generator was at worst, by its own account."""
+    return max(float(row["lag_max_ms"]) for row in rows(run / "generator.csv")) / 1000
+
+
+def test_dips_have_the_scripted_loss_by_intended_start(
+    measured: dict[str, Measured], tmp_path: Path
+) -> None:
+    dips = measured["dips"]
+    for again in ("second", "third"):
+        if lateness_s(dips.run) <= MARGIN_S:
+            break
+        # What was to start in a dip was sent after it: measured once more, with nothing beside it.
+        dips = measure_all(tmp_path / again, {"dips": SCENARIOS["dips"]})["dips"]
+    run, effects = dips.run, dips.truth["effects"]
     for (at, share), effect in zip(DIPS, effects, strict=True):
         assert loss(run, at + MARGIN_S, at + 1 - MARGIN_S) == pytest.approx(share, abs=0.01)
         assert loss(run, at - 1 + MARGIN_S, at - MARGIN_S) < 0.01
