@@ -80,12 +80,24 @@ def test_the_node_uses_no_more_than_its_limit_and_all_of_it_again(node: Node, ho
     await_true(lambda: time.monotonic() > began + 1.0, "a second")
     share = (used_s(host) - used) / (time.monotonic() - began)
     assert share < 0.25  # of two CPUs' worth of work; one period may already be spent
-    assert not cpu.undo_on(node, host).already
+    undone = cpu.undo_on(node, host)
+    assert not undone.already
+    assert undone.evidence["periods"] >= undone.evidence["periods_held_back"] >= 5
     assert cpu.left_on(node, host) == ""
     assert groups(host) == before
     used = used_s(host)
     await_true(lambda: used_s(host) > used + 0.5, "the CPU that it had", 60)
     assert cpu.undo_on(node, host).already
+
+
+def test_a_node_that_needs_less_than_its_limit_is_never_held_back(node: Node, host: Host) -> None:
+    cpu.limit(node, host, 64, 60)
+    began, used = time.monotonic(), used_s(host)
+    await_true(lambda: time.monotonic() > began + 1.0 and used_s(host) > used, "a second")
+    undone = cpu.undo_on(node, host)
+    assert undone.evidence["periods"] > 0
+    assert undone.evidence["periods_held_back"] == 0
+    assert "periods" not in cpu.undo_on(node, host).evidence
 
 
 def test_a_second_limit_replaces_the_first_and_one_undo_is_enough(node: Node, host: Host) -> None:

@@ -1,6 +1,7 @@
 """Leave a node with less CPU than it needs."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from brownout.databases.adapter import Adapter
@@ -69,7 +70,11 @@ class UnthrottleNode(_OfACpu, NodeUndo):
     def do(self, faults: "Faults", node: Node) -> Proof:
         """Take the limit away; proven by reading it back."""
         pending = [p for p in faults.pending if p.is_for(self.name, node.name)]
-        return cpu.undo_on(node, faults.host(node), pending[0].value if pending else None)
+        proof = cpu.undo_on(node, faults.host(node), pending[0].value if pending else None)
+        if proof.evidence.get("periods_held_back") == 0:
+            unfelt = f"{node.name} never needed more CPU than it was left"
+            proof = replace(proof, evidence={**proof.evidence, "unfelt": unfelt})
+        return proof
 
     def is_due(self, node: Node, host: Host) -> bool:
         """The node has a limit of ours."""

@@ -44,11 +44,14 @@ set_limit() {
     echo "$2 $3" > "$1/cpu.max"
   fi
 }
+held() {
+  for what in nr_periods nr_throttled; do sed -n "s/^$what //p" "$1/cpu.stat"; done 2>/dev/null
+}
 limit_in() {
   if [ "$kind" = 1 ]; then
-    echo "$(cat "$1/cpu.cfs_quota_us") $(cat "$1/cpu.cfs_period_us")"
+    echo $(cat "$1/cpu.cfs_quota_us" "$1/cpu.cfs_period_us") $(held "$1")
   else
-    cat "$1/cpu.max"
+    echo $(cat "$1/cpu.max") $(held "$1")
   fi
 }
 set_unit() {
@@ -58,16 +61,23 @@ set_unit() {
 }
 limit_of_unit() {
   [ "$(systemctl show --property=CPUQuotaPerSecUSec --value -- "$1")" = infinity ] \\
-    && echo - || limit_in "$place"
+    && echo - - $(held "$place") || limit_in "$place"
 }
 """,
 )
 _WHY_NOT = f"{_LIMIT.functions}\nlook || true\n"
 #: `$1` node `$2` limit in s `$3` systemd unit `$4` quota and period in µs, then processes.
 _THROTTLE = f'{_LIMIT.functions}\nlimit "$@" && stamp ended && show "$1"\n'
-_RESTORE = f'{_LIMIT.functions}\nrestore "$1"\n'
+_RESTORE = f"""{_LIMIT.functions}
+record=/run/brownout-$1.cpu
+[ ! -e "$record" ] || {{
+  read -r how kind root place group values < "$record"; echo "before $values"; }}
+restore "$1"
+"""
 _SHOW = f'{_LIMIT.functions}\nshow "$1"\n'
 _NODE = '[ "$1" = "$may_node" ]'
+#: What follows a quota and its period: cpu.stat's nr_periods and nr_throttled.
+_COUNTED = ("periods", "periods_held_back")
 #: What may run as a program of its own, by name (`ssh.helpers`).
 SCRIPTS = {
     "why-no-throttle": Program(_WHY_NOT),
@@ -132,7 +142,11 @@ def limit(node: Node, host: Host, cpus: float, undo_after_s: float | None = None
 
 
 def undo_on(node: Node, host: Host, earlier: Any = None) -> Proof:
-    """Let the node have the CPU that it had; safe to repeat. `earlier` is what `before` said."""
+    """Let the node have the CPU that it had; safe to repeat. `earlier` is what `before` said.
+
+    The evidence says in how many periods of the quota (`PERIOD_US`) the node ran, and in how many
+    of them the kernel held it back, where a control group counts that.
+    """
     if (manager := _manager(node)) is not None:
         restored: Proof = manager.undo_on(node, host, earlier)
         return restored
@@ -141,7 +155,8 @@ def undo_on(node: Node, host: Host, earlier: Any = None) -> Proof:
     reply = answer(done, "taking the CPU limit away", runner.where)
     if reply.get("how"):
         raise HostError(f"node `{node.name}` still has a CPU limit: {in_words(reply)}")
-    return proof_of(done, reply, {"state": "not throttled"}, not reply.get("was_how"))
+    evidence = {"state": "not throttled", **_held_back(reply)}
+    return proof_of(done, reply, evidence, not reply.get("was_how"))
 
 
 def left_on(node: Node, host: Host) -> str:
@@ -177,8 +192,17 @@ def in_words(reply: Answer) -> str:
 
 
 def _cpus(reply: Answer, name: str) -> float | None:
-    quota, _, period = reply.get(name).partition(" ")
+    quota, period = [*reply.get(name).split(), "", ""][:2]
     return int(quota) / int(period) if quota.isdigit() and period.isdigit() else None
+
+
+def _held_back(reply: Answer) -> dict[str, int]:
+    """Return what the kernel counted while the limit stood; nothing where it did not."""
+    now, then = (reply.get(name).split()[2:] for name in ("was_limit", "before"))
+    if len(now) < len(_COUNTED):
+        return {}
+    before = map(int, then or ["0"] * len(_COUNTED))
+    return {k: int(n) - b for k, n, b in zip(_COUNTED, now, before, strict=False)}
 
 
 def _manager(node: Node) -> Any:

@@ -105,6 +105,15 @@ def test_a_primary_that_was_ill_and_stayed_primary_is_a_headline(impact: dict[st
     assert f"The database {stayed}." in table.render(impact_of(impact), "run").splitlines()
 
 
+def test_a_node_that_never_felt_its_fault_is_told(impact: dict[str, Any]) -> None:
+    unfelt = "n1 never needed more CPU than it was left"
+    assert unfelt not in table.render(impact_of(impact), "run")
+    mend = next(each for each in impact["faults"][0]["events"] if each["type"] == "mend")
+    mend["evidence"] = {**mend["evidence"], "unfelt": unfelt}
+    assert f"{unfelt}." in story.felt(impact_of(impact))
+    assert f"{unfelt}." in table.render(impact_of(impact), "run").splitlines()
+
+
 def test_a_primary_that_was_down_and_came_back_as_primary_is_a_headline(
     impact: dict[str, Any],
 ) -> None:

@@ -23,6 +23,7 @@ __all__ = [
     "failover",
     "felt",
     "headline",
+    "unfelt",
     "unserved_op",
     "why",
 ]
@@ -68,7 +69,7 @@ def felt(impact: Impact) -> list[str]:
     sentences: list[str] = []
     for fault in impact.faults:
         effects = (_drop(fault), _dark(fault), _lost(fault), _budget(fault, impact.settings),
-                _waits(fault), _apart(fault), failover(fault, impact))  # fmt: skip
+                _waits(fault), _apart(fault), failover(fault, impact), unfelt(fault))  # fmt: skip
         sentences += [line for line in effects if line]
     sentences += applications(impact)
     if impact is UNKNOWN:
@@ -98,6 +99,12 @@ def failover(fault: Fault, impact: Impact) -> str:
         say = "may have said" if ends and not ends[0] else "said"
         sentences.append(f"Two nodes at once {say} that they were {word}, for {both}.")
     return " ".join(sentences)
+
+
+def unfelt(fault: Fault) -> str:
+    """Say which nodes never felt what was done to them, by the kernel's own count."""
+    seen = (str(event.evidence.get("unfelt") or "") for event in fault.events)
+    return " ".join(_sentence(each) for each in dict.fromkeys(seen) if each)
 
 
 def event_words(name: str, node: str | None) -> str:

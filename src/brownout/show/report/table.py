@@ -27,6 +27,7 @@ def render(impact: Impact, path: str) -> str:
     for place, (name, fault) in enumerate(named(impact.faults)):
         lines += [name, *aligned([HEADS, *rows(impact, fault, place)]), ""]
     lines += [line for fault in impact.faults if (line := story.failover(fault, impact))]
+    lines += [line for fault in impact.faults if (line := story.unfelt(fault))]
     lines += [*story.applications(impact), *impact.remarks, *impact.reasons]
     lines.append(f"{impact.verdict.upper()}   {path}")
     return "\n".join(lines)
