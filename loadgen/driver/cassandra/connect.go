@@ -28,6 +28,7 @@ func (d *Driver) settingsFor(timeout time.Duration) (gocql.ClusterConfig, error)
 	c.NumConns = p.ConnectionsPerNode
 	c.Consistency = levels[p.Consistency]
 	c.SerialConsistency = gocql.Serial
+	c.DefaultTimestamp = p.Timestamps == byClient
 	c.RetryPolicy = nil
 	c.DefaultIdempotence = false // nothing is repeated, and nothing is asked of two nodes at a time
 	c.ReconnectInterval = driver.Milliseconds(p.ReconnectMS)

@@ -65,9 +65,13 @@ const columns = "id, writer, seq, checksum, value"
 func (c *call) write(ctx context.Context) driver.Result {
 	record := c.op.Record
 	c.seen.sent = 0
-	err := c.session.Query("INSERT INTO "+c.records()+" ("+columns+") VALUES (?, ?, ?, ?, ?)",
+	query := c.session.Query("INSERT INTO "+c.records()+" ("+columns+") VALUES (?, ?, ?, ?, ?)",
 		c.op.ID, record.Writer, int64(record.Seq), int64(record.Checksum), valueOf(c.op.Value)).
-		Consistency(c.writing()).WithTimestamp(c.now()).ExecContext(ctx)
+		Consistency(c.writing())
+	if c.policy.Timestamps == byClient {
+		query = query.WithTimestamp(c.now())
+	}
+	err := query.ExecContext(ctx)
 	result := classify(err, c.op.Kind, c.seen)
 	if err != nil || c.op.Kind != driver.Operate {
 		return result

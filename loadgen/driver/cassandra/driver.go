@@ -117,7 +117,9 @@ const defaultLaneCap = 100
 
 // InDoubtFor is the longest deadline. What a node that hangs has in its buffers by then, or keeps as a
 // hint for another one, may take effect later, but with the time at which the client sent it: it
-// does not show behind a later write of its key, and a counter is read before it is counted on.
+// does not show behind a later write of its key, and a counter is read before it is counted on. With the
+// servers' times it gets its time when it is done, and may cover up a later write that was acknowledged:
+// that one is lost, and counts as lost.
 func (d *Driver) InDoubtFor() time.Duration { return d.config.LongestDeadline() }
 
 // Started has nothing to do: no policy depends on the schedule.

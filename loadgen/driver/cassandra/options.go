@@ -16,7 +16,8 @@ type policy struct {
 	Consistency        string `json:"consistency"`      // of writes
 	ReadConsistency    string `json:"read_consistency"` // of reads; empty: that of writes
 	ReplicationFactor  int    `json:"replication_factor"`
-	LocalDC            string `json:"local_dc"` // ask only its nodes; empty: all
+	LocalDC            string `json:"local_dc"`   // ask only its nodes; empty: all
+	Timestamps         string `json:"timestamps"` // who gives a write its time
 	ConnectTimeoutMS   int    `json:"connect_timeout_ms"`
 	ReconnectMS        int    `json:"reconnect_ms"` // between two looks at nodes that are down
 	ConnectionsPerNode int    `json:"connections_per_node"`
@@ -27,12 +28,19 @@ var levels = map[string]gocql.Consistency{
 	"LOCAL_ONE": gocql.LocalOne, "LOCAL_QUORUM": gocql.LocalQuorum, "EACH_QUORUM": gocql.EachQuorum,
 }
 
+// A write's time decides which of two writes of a column is the later one. It comes from the client, as
+// with every driver of today, or from the node that coordinates the write, by its own clock.
+const (
+	byClient = "client"
+	byServer = "server"
+)
+
 // defaultPolicy is the client's own but for ReconnectMS, which is 60 s there: a node that comes back
 // and of which no other one tells would be left out for so long.
 func defaultPolicy() policy {
 	return policy{
 		Consistency: "QUORUM", ReplicationFactor: 3, ConnectTimeoutMS: 11_000, ReconnectMS: 1_000,
-		ConnectionsPerNode: 2,
+		ConnectionsPerNode: 2, Timestamps: byClient,
 	}
 }
 
@@ -66,6 +74,8 @@ func (p policy) check() error {
 	}
 	problems.Want(p.ReadConsistency != "EACH_QUORUM",
 		"option read_consistency is EACH_QUORUM (wanted another one: it is of writes only)")
+	problems.Want(p.Timestamps == byClient || p.Timestamps == byServer,
+		"option timestamps is %q (wanted %s or %s)", p.Timestamps, byClient, byServer)
 	problems.Want(p.ReplicationFactor >= 1, "option replication_factor is %d (wanted 1 or more)", p.ReplicationFactor)
 	problems.Want(p.ConnectTimeoutMS >= 1, "option connect_timeout_ms is %d (wanted 1 or more)", p.ConnectTimeoutMS)
 	problems.Want(p.ReconnectMS >= 1, "option reconnect_ms is %d (wanted 1 or more)", p.ReconnectMS)

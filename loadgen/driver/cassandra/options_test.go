@@ -11,7 +11,8 @@ import (
 
 func TestOptionsAreReadOverTheDefaults(t *testing.T) {
 	p, err := parsePolicy(map[string]any{"consistency": "EACH_QUORUM", "replication_factor": 1})
-	if err != nil || p.ReadConsistency != "LOCAL_QUORUM" || p.ReplicationFactor != 1 || p.ConnectTimeoutMS != 11_000 {
+	if err != nil || p.ReadConsistency != "LOCAL_QUORUM" || p.ReplicationFactor != 1 || p.ConnectTimeoutMS != 11_000 ||
+		p.Timestamps != byClient {
 		t.Errorf("got %+v, %v", p, err)
 	}
 	if p, _ = parsePolicy(nil); p.Consistency != "QUORUM" || p.ReadConsistency != "QUORUM" {
@@ -22,7 +23,7 @@ func TestOptionsAreReadOverTheDefaults(t *testing.T) {
 func TestBadOptionsAreAllReported(t *testing.T) {
 	drivertest.BadOptionsAreAllReported(t, &Driver{}, map[string]any{
 		"consistency": "MOST", "read_consistency": "EACH_QUORUM", "replication_factor": 0, "connect_timeout_ms": 0,
-		"reconnect_ms": 0, "connections_per_node": 0,
+		"reconnect_ms": 0, "connections_per_node": 0, "timestamps": "mine",
 	})
 }
 

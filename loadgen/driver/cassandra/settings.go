@@ -17,7 +17,7 @@ func (d *Driver) Settings() map[string]any {
 		"driver_retries":        d.config.RetriesOf("off: gocql repeats nothing by itself"),
 		"speculative_execution": "off",
 		"balancing":             "the token's owner, then the key's other replicas, then any node",
-		"timestamps":            "the client's",
+		"timestamps":            "the " + p.Timestamps + "'s",
 		"in_flight":             d.LaneCap(),
 		"connect_timeout_ms":    p.ConnectTimeoutMS,
 		"reconnect_ms":          p.ReconnectMS,

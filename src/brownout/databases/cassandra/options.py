@@ -35,6 +35,10 @@ class CassandraOptions(StrictSettings):
         str | None,
         Field(description="ask only nodes of this data centre; all"),
     ] = None
+    timestamps: Annotated[
+        Literal["client", "server"] | None,
+        Field(description="whose clock gives writes their times; the latest wins; client"),
+    ] = None
     connect_timeout_ms: Annotated[
         _Milliseconds | None,
         Field(description="for opening a connection; 11000"),
