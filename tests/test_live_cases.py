@@ -181,7 +181,7 @@ HEAVY = {
     *("lab-cassandra-disk", "lab-mongodb-disk", "lab-postgresql-disk", "lab-redis-disk"),
     *("lab-cassandra-gray", "lab-etcd-gray", "lab-mongodb-gray", "lab-mongodb-gray-defaults"),
     *("lab-postgresql-gray", "lab-postgresql-gray-defaults", "lab-redis-gray"),
-    *("lab-redis-gray-defaults", "lab-mongodb-clock"),
+    *("lab-redis-gray-defaults", "lab-cassandra-clock", "lab-mongodb-clock"),
 }
 #: Labs that are mocks, on which nothing is broken: a load on one is `matrix`.
 MOCKS = {"lab-couchbase"}

@@ -6,17 +6,22 @@
 
 At ONE n1 acknowledges writes without the others, and their hints die with its data. At QUORUM it
 acknowledges only what n2 has as well, and nothing while that one is away too.
+
+The later time decides which of two writes wins. Writes that got it from n1, whose clock is ahead,
+win over what the others acknowledge once n1 is gone, unless the client gives the times.
 """
 
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.own_lab import own_lab
 from tests.waiting import await_true
 
 from brownout.databases.start import start
-from brownout.inventory.model import Node
+from brownout.inventory.model import Cluster, Node
+from brownout.machine import clock
 from brownout.machine.host import host_for
 
 from .conftest import Running
@@ -86,5 +91,42 @@ def test_a_node_put_back_from_a_backup_has_lost_what_it_alone_acknowledged_since
     if consistency == "ONE":
         assert ledger.state == "lost"
         assert ledger.lost > 100
+    else:
+        assert ledger.state == "clean"
+
+
+@pytest.fixture
+def clocked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
+    if reason := clock.why_not_here():
+        pytest.skip(f"NOT TESTED: own clocks: {reason}")
+    with own_lab("lab-cassandra-clock", tmp_path / "lab", monkeypatch) as own:
+        yield own
+
+
+@pytest.mark.parametrize("timestamps", ["server", "client"])
+def test_what_follows_the_writes_of_a_node_whose_clock_was_ahead_is_lost_with_the_servers_times(
+    timestamps: str, clocked: Cluster, tmp_path: Path
+) -> None:
+    directory = tmp_path / "load"
+    directory.mkdir()
+    changes = f"{GENTLY}QUORUM,options.cassandra.timestamps={timestamps}"
+    load = Running(clocked, directory, changes)
+    try:
+        load.start()
+        ahead = clocked.nodes[0]
+        clock.skew(ahead, host_for(ahead), 1200, 0, 900)
+        await_orders(load, 200, OK)
+        host_for(ahead).stop("kill")
+        await_orders(load, 200, OK)
+        start_again(load, [ahead])
+        load.finish()
+        ledger = load.ledger()
+    finally:
+        load.close()
+    print(ledger)
+    assert ledger.unread == 0
+    if timestamps == "server":
+        assert ledger.state == "lost"
+        assert ledger.lost > 20
     else:
         assert ledger.state == "clean"

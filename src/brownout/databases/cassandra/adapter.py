@@ -75,6 +75,16 @@ class CassandraAdapter(Asking[Link, View]):
         """Return a line that changes when a node leaves, comes back or changes its state."""
         return milestones.signature_of(self._looked())
 
+    def time_of(self, node: Node) -> float:
+        """Return the time by the node's own clock, in seconds since 1970 (`currentTimestamp()`).
+
+        Cassandra has that function since 4.0; its `now()` never goes back.
+        """
+        (row,) = self._links[node.name].rows(
+            "toUnixTimestamp(currentTimestamp()) AS now FROM system.local"
+        )
+        return int(row["now"]) / 1000
+
     def drain(self, node: Node) -> Proof:
         """Raise `Unsupported`: Cassandra has no way to drain a node that keeps running."""
         raise Unsupported(f"node `{node.name}`: Cassandra hands no work over while a node runs")

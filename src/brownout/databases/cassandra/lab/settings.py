@@ -4,12 +4,12 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from brownout.databases.lab.settings import NetworkedLab
+from brownout.databases.lab.settings import ClockLab, NetworkedLab
 
 __all__ = ["CassandraLab"]
 
 
-class CassandraLab(NetworkedLab):
+class CassandraLab(ClockLab, NetworkedLab):
     """Nodes of one cluster, in one data centre."""
 
     engine: Literal["cassandra"]
