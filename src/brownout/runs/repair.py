@@ -2,8 +2,12 @@
 
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
 
 from brownout.base.errors import ClusterError, UndoFailed
+from brownout.base.files import private_directory, replace_file
+from brownout.base.redact import redact
 from brownout.base.wait import wait_until
 from brownout.faults import heal, open_runs
 from brownout.faults.open_runs import Claim
@@ -11,10 +15,13 @@ from brownout.infra import lab
 from brownout.inventory import inventory
 from brownout.session.stop_conditions import ask_to_stop
 
-__all__ = ["await_whole", "await_whole_or_take_down", "claim_on", "put_back", "take_down"]
+__all__ = ["await_whole", "await_whole_or_take_down", "claim_on", "keep_logs", "put_back"]
+__all__ += ["take_down"]
 
 Say = Callable[[str], None]
 POLL_S = 0.1
+#: Of each node of a lab that is rebuilt.
+_LOG_LINES = 2000
 
 
 def claim_on(cluster: str) -> Claim | None:
@@ -59,10 +66,11 @@ def await_whole(name_or_path: str, limit_s: float, say: Say) -> str:
     return f"cluster `{cluster.name}` is whole: {members} are there and in step"
 
 
-def await_whole_or_take_down(name_or_path: str, limit_s: float, say: Say) -> bool:
+def await_whole_or_take_down(name_or_path: str, limit_s: float, say: Say, keep: Path) -> bool:
     """Wait until the cluster is whole; take down a lab that does not become so, and return False.
 
-    Raises `UndoFailed` with what is still missing of any other cluster.
+    The ends of its nodes' logs stay below the directory `keep`. Raises `UndoFailed` with what is
+    still missing of any other cluster.
     """
     declared = inventory.declared(name_or_path)
     try:
@@ -71,9 +79,27 @@ def await_whole_or_take_down(name_or_path: str, limit_s: float, say: Say) -> boo
         if declared.lab is None:
             raise
         say(f"{error.message}; rebuilding the lab")
+        keep_logs(declared.name, keep, say)
         lab.down(declared, progress=say)
         return False
     return True
+
+
+def keep_logs(cluster: str, keep: Path, say: Say) -> None:
+    """Write the ends of a lab's logs below `keep`/lab-logs, without secrets.
+
+    A lab that is down has none. What cannot be written is said, and nothing is raised.
+    """
+    now = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+    directory = keep / "lab-logs" / f"{now}-{cluster}"
+    try:
+        for node, tail in lab.logs(cluster, lines=_LOG_LINES).items():
+            text = "".join(f"{line}\n" for line in redact(tail))
+            replace_file(private_directory(directory) / f"{node}.log", text)
+    except (ClusterError, OSError) as error:
+        say(f"its logs are not kept: {error}")
+        return
+    say(f"the ends of its logs are in {directory}")
 
 
 def take_down(cluster: str, say: Say) -> None:

@@ -205,7 +205,9 @@ class _Engine:
 
     def _await_whole(self, declared: Cluster) -> None:
         """Wait until the cluster is whole; rebuild a lab that does not become so."""
-        whole = repair.await_whole_or_take_down(self._engine.cluster, WHOLE_WITHIN_S, self._say)
+        whole = repair.await_whole_or_take_down(
+            self._engine.cluster, WHOLE_WITHIN_S, self._say, self._record.path
+        )
         if not whole and self._bring_up(declared) is None:
             raise Inconclusive(self._record.refused[self._engine.name])
 

@@ -36,7 +36,9 @@ def conduct(comparison: Comparison, record: Record, say: Say) -> None:
         if _next(comparison, record) is not None:
             _bring_up(comparison, record, say)
         while (group := _next(comparison, record)) is not None:
-            if not repair.await_whole_or_take_down(comparison.cluster, WHOLE_WITHIN_S, say):
+            if not repair.await_whole_or_take_down(
+                comparison.cluster, WHOLE_WITHIN_S, say, record.path
+            ):
                 _bring_up(comparison, record, say)
             _run(comparison, record, group, say)
     finally:

@@ -389,12 +389,15 @@ class _Exploration:
 
     def _await_whole(self) -> None:
         """Wait until the cluster is whole, and rebuild a lab that is not in time."""
-        if not repair.await_whole_or_take_down(self._request.cluster, WHOLE_WITHIN_S, self._say):
+        if not repair.await_whole_or_take_down(
+            self._request.cluster, WHOLE_WITHIN_S, self._say, self._record.path
+        ):
             self._bring_up()
 
     def _rebuild(self) -> None:
         self._say(f"rebuilding {self._declared.name}")
         repair.put_back(self._declared.name, "its lab is rebuilt", LEFTOVERS_WITHIN_S, self._say)
+        repair.keep_logs(self._declared.name, self._record.path, self._say)
         lab.down(self._declared, progress=self._say)
         self._bring_up()
 
