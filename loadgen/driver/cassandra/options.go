@@ -28,8 +28,8 @@ var levels = map[string]gocql.Consistency{
 	"LOCAL_ONE": gocql.LocalOne, "LOCAL_QUORUM": gocql.LocalQuorum, "EACH_QUORUM": gocql.EachQuorum,
 }
 
-// A write's time decides which of two writes of a column is the later one. It comes from the client, as
-// with every driver of today, or from the node that coordinates the write, by its own clock.
+// A write's time decides which of two writes of a column is the later one. It comes from the client, which
+// is gocql's default, or from the node that coordinates the write, by its own clock.
 const (
 	byClient = "client"
 	byServer = "server"

@@ -104,6 +104,7 @@ show() {
   echo "how $how"
   echo "kind $kind"
   echo "place $place"
+  echo "before $values"
   [ ! -d "$place" ] || echo "limit $(limit_in "$place")"
 }
 enter_place() {

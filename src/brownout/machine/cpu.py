@@ -68,12 +68,7 @@ limit_of_unit() {
 _WHY_NOT = f"{_LIMIT.functions}\nlook || true\n"
 #: `$1` node `$2` limit in s `$3` systemd unit `$4` quota and period in µs, then processes.
 _THROTTLE = f'{_LIMIT.functions}\nlimit "$@" && stamp ended && show "$1"\n'
-_RESTORE = f"""{_LIMIT.functions}
-record=/run/brownout-$1.cpu
-[ ! -e "$record" ] || {{
-  read -r how kind root place group values < "$record"; echo "before $values"; }}
-restore "$1"
-"""
+_RESTORE = f'{_LIMIT.functions}\nrestore "$1"\n'
 _SHOW = f'{_LIMIT.functions}\nshow "$1"\n'
 _NODE = '[ "$1" = "$may_node" ]'
 #: What follows a quota and its period: cpu.stat's nr_periods and nr_throttled.
@@ -198,7 +193,7 @@ def _cpus(reply: Answer, name: str) -> float | None:
 
 def _held_back(reply: Answer) -> dict[str, int]:
     """Return what the kernel counted while the limit stood; nothing where it did not."""
-    now, then = (reply.get(name).split()[2:] for name in ("was_limit", "before"))
+    now, then = (reply.get(name).split()[2:] for name in ("was_limit", "was_before"))
     if len(now) < len(_COUNTED):
         return {}
     before = map(int, then or ["0"] * len(_COUNTED))

@@ -124,12 +124,7 @@ elif ! own_place "$main" "$@"; then [ "$kind" = 1 ] || echo "shared $group"; ret
 """
 #: `$1` node `$2` limit in s `$3` systemd unit `$4` values, then processes.
 _SET = f'{_LIMIT.functions}\nlimit "$@" && stamp ended && show "$1"\n'
-_RESTORE = f"""{_LIMIT.functions}
-record=/run/brownout-$1.io
-[ ! -e "$record" ] || {{
-  read -r how kind root place group values < "$record"; echo "before $values"; }}
-restore "$1"
-"""
+_RESTORE = f'{_LIMIT.functions}\nrestore "$1"\n'
 _SHOW = f'{_LIMIT.functions}\nshow "$1"\n'
 _NODE = '[ "$1" = "$may_node" ]'
 _OURS = 'for each; do may_ours "$each" || return 1; done'
@@ -283,7 +278,7 @@ def undo_on(node: Node, host: Host) -> Proof:
     reply = answer(done, "taking the limit of its disk away", runner.where)
     if reply.get("how"):
         raise HostError(f"node `{node.name}` still has a limited disk: {_in_force(reply)}")
-    before = {each.disk: each for each in _parsed(reply.get("before"))}
+    before = {each.disk: each for each in _parsed(reply.get("was_before"))}
     evidence: dict[str, Any] = {"state": "not limited"}
     for most in _parsed(reply.get("was_limit")):
         then = before.get(most.disk)
