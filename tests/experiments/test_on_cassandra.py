@@ -12,7 +12,7 @@ from brownout.inventory.model import Cluster
 pytestmark = [pytest.mark.matrix, pytest.mark.quiet, pytest.mark.timeout(2400)]
 
 ON = "lab-cassandra"
-SHIPPED = ("node-kill", "node-wipe", "node-pause", "rolling-restart")
+SHIPPED = ("node-kill", "node-wipe", "node-pause", "rolling-restart", "cpu-starved")
 #: What three JVMs, a generator and two processors carry.
 ORDERS = 60
 GENTLY = f"streams.lookups.rate=100,streams.orders.rate={ORDERS},streams.orders.ledger_keys=2000"
