@@ -4,14 +4,16 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from tests.waiting import await_true
 
-from brownout.base.errors import ConfigurationError
+from brownout.base.errors import ConfigurationError, HostError
 from brownout.inventory.model import Node, ProcessSpec
 from brownout.machine import disk_errors, disk_slow
 from brownout.machine.host import Host, host_for
@@ -32,10 +34,30 @@ with open(f"{sys.argv[1]}/flushes", "a", buffering=1) as out:
         time.sleep(0.005)
 """
 
+#: Flushes a file until that fails, as a server that trusts its disk no more.
+_ENDS = """
+import os, sys
+file = os.open(f"{sys.argv[1]}/data", os.O_CREAT | os.O_RDWR)
+open(f"{sys.argv[1]}/flushes", "w").write("....")
+while True:
+    try:
+        os.fdatasync(file)
+    except OSError:
+        os._exit(1)
+"""
+#: Ends as soon as it is traced, and has flushed nothing by then.
+_SHY = """
+import os, sys
+open(f"{sys.argv[1]}/flushes", "w").write("....")
+while "TracerPid:\\t0" in open("/proc/self/status").read():
+    pass
+os._exit(1)
+"""
 
-@pytest.fixture
-def node(tmp_path: Path) -> Iterator[Node]:
-    command = (sys.executable, "-c", _FLUSHES, str(tmp_path))
+
+@contextmanager
+def running(program: str, tmp_path: Path) -> Iterator[Node]:
+    command = (sys.executable, "-c", program, str(tmp_path))
     spec = ProcessSpec(pid_file=tmp_path / "pid", command=command)
     node = Node(name="failing", address="127.0.0.1:1", host=spec)
     with subprocess.Popen(command, start_new_session=True) as process:
@@ -52,6 +74,12 @@ def node(tmp_path: Path) -> Iterator[Node]:
 
 
 @pytest.fixture
+def node(tmp_path: Path) -> Iterator[Node]:
+    with running(_FLUSHES, tmp_path) as node:
+        yield node
+
+
+@pytest.fixture
 def host(node: Node) -> Host:
     return host_for(node)
 
@@ -59,6 +87,10 @@ def host(node: Node) -> Host:
 def flushes(tmp_path: Path) -> str:
     file = tmp_path / "flushes"
     return file.read_text() if file.exists() else ""
+
+
+def left_files() -> list[Path]:
+    return list(Path(tempfile.gettempdir()).glob("brownout-failing-*disk_errors.*"))
 
 
 def test_every_second_flush_fails_from_the_third_on_and_then_none(
@@ -80,6 +112,25 @@ def test_every_second_flush_fails_from_the_third_on_and_then_none(
     assert counts.pop("N", 0) <= 1  # the one under way when the tracer ended
     assert set(counts) == {".", "E"}
     assert disk_errors.undo_on(node, host).already
+
+
+def test_a_node_that_its_first_failed_flush_ends_has_had_the_fault(tmp_path: Path) -> None:
+    before = set(left_files())
+    with running(_ENDS, tmp_path) as node:
+        proof = disk_errors.fail(node, host_for(node), 100, 1, "flush", 60)
+        assert proof.evidence["node_ended"]
+        assert proof.evidence["calls_hit"]["fdatasync"] >= 1
+        assert disk_errors.left_on(node, host_for(node)) == ""
+        assert disk_errors.undo_on(node, host_for(node)).already
+    await_true(lambda: set(left_files()) <= before, "the end of the switch")
+
+
+def test_a_node_that_ended_before_a_flush_failed_has_not_had_it(tmp_path: Path) -> None:
+    with (
+        running(_SHY, tmp_path) as node,
+        pytest.raises(HostError, match="`failing` ended before"),
+    ):
+        disk_errors.fail(node, host_for(node), 100, 1, "flush", 60)
 
 
 def test_a_process_has_one_tracer_so_it_is_not_slowed_as_well(node: Node, host: Host) -> None:

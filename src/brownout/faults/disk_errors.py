@@ -95,6 +95,6 @@ class MendDisk(_OfCalls, NodeUndo):
 
     def is_in_place(self, node: Node, host: Host, proof: Evidence) -> bool | None:
         """The very tracer that was started is there; unknown of a node that ended by it."""
-        if disk_errors.TRACER.injected(node, host)[0] == proof["tracer"]:
+        if disk_errors.TRACER.injected(node, host)[0] == proof.get("tracer"):
             return True
         return False if host.running().running else None

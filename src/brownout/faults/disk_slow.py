@@ -101,4 +101,4 @@ class UnslowDisk(_OfCalls, NodeUndo):
 
     def is_in_place(self, node: Node, host: Host, proof: Evidence) -> bool:
         """The very tracer that was started delays its calls."""
-        return bool(disk_slow.TRACER.injected(node, host)[0] == proof["tracer"])
+        return bool(disk_slow.TRACER.injected(node, host)[0] == proof.get("tracer"))

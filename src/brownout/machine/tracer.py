@@ -20,7 +20,7 @@ from functools import cached_property
 from brownout.base.errors import Denied, HostError, Unsupported
 from brownout.inventory.model import Node
 from brownout.machine import deadman, processes, server_directory
-from brownout.machine.commands import Program, answer, script
+from brownout.machine.commands import Answer, Program, answer, script
 from brownout.machine.host import Host, Proof
 from brownout.machine.moments import bracket
 
@@ -39,8 +39,9 @@ _TRACE = (
 )
 
 #: `tracers NODE` prints the ids of ours, `show NODE` what each injects. `threads TRACER PIDS`
-#: prints how many live threads it traces and how many not. `finish NODE` ends them, and prints
-#: how often they saw which call and how many they held just then.
+#: prints how many live threads it traces and how many not; `ended PIDS` is true where none lives.
+#: `counts` reads what a tracer that ended has counted, and prints how often it saw which call and
+#: how many calls failed. `finish NODE` ends them, and prints that and how many calls they held.
 _FUNCTIONS = r"""
 tracers() {
   grep -lsF -- "brownout-$1-$kind." /proc/[0-9]*/cmdline | while read -r line; do
@@ -62,6 +63,13 @@ threads() {
     /^TracerPid:/ && state != "Z" && state != "X" { if ($2 == ours) n++; else others++ }
     END { print n + 0, others + 0 }'
 }
+ended() { [ "$(threads none $(tree "$@"))" = "0 0" ]; }
+counts() {
+  awk 'NF >= 5 && $4 ~ /^[0-9]+$/ && $NF != "total" {
+    print "hit " $NF " " $4
+    if (NF > 5) failed += $5
+  } END { print "failed " failed + 0 }'
+}
 finish() {
   files=
   for pid in $(tracers "$1"); do
@@ -78,9 +86,7 @@ finish() {
     [ "$try" -lt 15 ] && kill -s TERM $left 2>/dev/null || kill -s KILL $left 2>/dev/null
     sleep 0.1
   done
-  for file in $files; do
-    awk 'NF >= 5 && $4 ~ /^[0-9]+$/ && $NF != "total" { print "hit " $NF " " $4 }' "$file"
-  done 2>/dev/null
+  for file in $files; do counts < "$file"; done 2>/dev/null
   find "${TMPDIR:-/tmp}" -maxdepth 1 -name "brownout-$1-$kind.*" -user "$(id -u)" -delete
   [ -z "$left" ]
 }
@@ -107,19 +113,26 @@ for pid in $(tree "$@"); do cat "/proc/$pid/task/"*/status 2>/dev/null; done |
   done
 return 0
 """
-#: `$1` node, `$2` calls, `$3` how they are injected, `$4` limit in s, then processes.
+#: `$1` node, `$2` calls, `$3` how they are injected, `$4` limit in s, then processes. A node may
+#: end by the very first call, and its tracer with it. What that counted is read through descriptor
+#: 9, since the switch removes the file.
 _START = """
 node=$1 calls=$2 how=$3 seconds=$4; shift 4
 show "$node" | sed 's/^/was_/'
-finish "$node" || { echo "the tracer of before does not end" >&2; return 1; }
+finish "$node" > /dev/null || { echo "the tracer of before does not end" >&2; return 1; }
 stamp began
 stamp last_no
 for attempt in 1 2 3; do
   seen=$(mktemp -t "brownout-$node-$kind.XXXXXX") || return 1
+  exec 9< "$seen"
   traced=
   for pid in $(tree "$@"); do traced="$traced -p $pid"; done
   export seen calls how traced
-  arm "$node" tracer "$seconds" || { rm -f "$seen"; return 1; }
+  arm "$node" tracer "$seconds" 9<&- || {
+    rm -f "$seen"
+    ended "$@" && break
+    return 1
+  }
   for try in $(seq 150); do
     ours=$(tracers "$node")
     counted=$(threads "${ours:-none}" $(tree "$@"))
@@ -132,7 +145,16 @@ for attempt in 1 2 3; do
   finish "$node" > /dev/null
   ours=
   case $errors in *ermitted*) break;; esac
+  ended "$@" && break
 done
+now=$(show "$node")
+if [ -z "$now" ] && ended "$@"; then
+  counts <&9
+  stamp first_yes
+  stamp ended
+  echo "gone node"
+  return 0
+fi
 [ -n "$ours" ] || { echo "${errors:-it does not have every thread}" >&2; return 1; }
 stamp first_yes
 stamp ended
@@ -140,7 +162,7 @@ echo "switch $switch"
 echo "threads ${counted% *}"
 for pid in $(tree "$@"); do readlink "/proc/$pid/fd/"* 2>/dev/null; done |
   grep -q "io_uring" && echo "unseen io_uring"
-show "$node"
+echo "$now"
 """
 #: `$1` node.
 _END = """
@@ -242,7 +264,9 @@ class Tracer:
     ) -> Proof:
         """Inject `how` into these calls of the node; proven when every thread is traced.
 
-        The evidence says which calls the tracer sees and whether the node also uses io_uring.
+        It is also proven by what the tracer counted if the node ends before that: a server may
+        end by the first flush that fails. Then the evidence has `node_ended` and `calls_hit`.
+        Otherwise it says which calls the tracer sees and whether the node also uses io_uring.
         """
         shell = host.shell()
         if shell.process is None:
@@ -253,10 +277,16 @@ class Tracer:
         pids = server_directory.pids_of(shell)
         done = shell.runner.run(script(self._start, *words, *pids), _WITHIN_S)
         reply = answer(done, f"tracing node `{node.name}`", shell.runner.where)
+        effective, uncertainty_s = bracket(done, reply)
+        if reply.get("gone"):
+            hit = _hit(reply)
+            if not (reply.number("failed") if how.startswith("error=") else hit):
+                raise HostError(f"node `{node.name}` ended before {how} met one of its calls")
+            evidence = {"by": "strace", "calls": list(calls), "calls_hit": hit, "node_ended": True}
+            return Proof(effective, uncertainty_s, evidence)
         there = reply.get("injected")
         if there != f"{seen}:{how}":
             raise HostError(f"node `{node.name}`: found {there!r}, wanted {seen}:{how}")
-        effective, uncertainty_s = bracket(done, reply)
         evidence = {
             "by": "strace",
             "tracer": reply.number("tracer"),
@@ -276,8 +306,7 @@ class Tracer:
         if reply.get("injected"):
             raise HostError(f"node `{node.name}` is still traced")
         effective, uncertainty_s = bracket(done, reply)
-        hit = {call: int(n) for call, _, n in (each.partition(" ") for each in reply.all("hit"))}
-        evidence = {"calls_hit": hit, "calls_held": reply.number("held") or 0}
+        evidence = {"calls_hit": _hit(reply), "calls_held": reply.number("held") or 0}
         return Proof(effective, uncertainty_s, evidence, already=not reply.get("was_tracer"))
 
     def injected(self, node: Node, host: Host) -> tuple[int, str]:
@@ -295,3 +324,8 @@ class Tracer:
             runner.where,
         )
         return reply.number("tracer") or 0, reply.get("injected").partition(":")[2]
+
+
+def _hit(reply: Answer) -> dict[str, int]:
+    """Return how often the tracer saw which call."""
+    return {call: int(n) for call, _, n in (each.partition(" ") for each in reply.all("hit"))}
