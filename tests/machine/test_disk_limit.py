@@ -16,6 +16,8 @@ from tests.sshd import descendants
 from tests.waiting import await_true
 
 from brownout.base.errors import ConfigurationError, Refused
+from brownout.faults import registry
+from brownout.faults.act import evidence_of
 from brownout.inventory.model import Node, ProcessSpec
 from brownout.machine import disk_limit
 from brownout.machine.host import Host, host_for
@@ -163,6 +165,19 @@ def test_a_limit_that_an_operator_raises_is_seen_to_be_over(
     assert lasting.breach().clause == "duration"
 
 
+@pytest.mark.parametrize("mib_per_s", [0.05, 0.013, 1 / 3, 5.1])
+def test_a_limit_that_is_not_whole_bytes_is_seen_to_last(
+    mib_per_s: float, node: Node, host: Host, data: Path
+) -> None:
+    proof = disk_limit.limit(node, host, [data], mib_per_s, 0, 60)
+    undo = registry.undo_named("unlimit_disk")
+    assert undo is not None
+    seen = evidence_of(proof)
+    assert undo.is_in_place(node, host, seen)
+    disk_limit.undo_on(node, host)
+    assert not undo.is_in_place(node, host, seen)
+
+
 def test_data_that_lies_on_no_disk_is_refused_and_nothing_is_touched(
     node: Node, host: Host, tmp_path: Path
 ) -> None:
@@ -193,6 +208,8 @@ def test_what_no_kernel_can_limit_is_refused_before_anything_is_touched(
 _IN_VERSION_2 = f"""
 import json, os, subprocess, sys, time
 from pathlib import Path
+from brownout.faults import registry
+from brownout.faults.act import evidence_of
 from brownout.inventory.model import Node, ProcessSpec
 from brownout.machine import disk_limit
 from brownout.machine.host import host_for

@@ -311,8 +311,11 @@ def plan(node: Node, host: Host, data: Sequence[Path], mib_per_s: float, iops: i
 
 
 def in_words(mib_per_s: float, iops: int, disk: str) -> str:
-    """Return a limit in words, as `1 MiB/s and 100 calls/s of disk 8:0`."""
-    sizes = [f"{mib_per_s:g} MiB/s"] if mib_per_s else []
+    """Return a limit in words, as `1 MiB/s and 100 calls/s of disk 8:0`, in whole bytes.
+
+    What was asked for and what the kernel says about it are the same words.
+    """
+    sizes = [f"{round(mib_per_s * _MIB) / _MIB:.4g} MiB/s"] if mib_per_s else []
     counts = [f"{iops} calls/s"] if iops else []
     return f"{' and '.join(sizes + counts) or 'any amount'} of disk {disk}"
 
