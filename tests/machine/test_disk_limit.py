@@ -208,8 +208,6 @@ def test_what_no_kernel_can_limit_is_refused_before_anything_is_touched(
 _IN_VERSION_2 = f"""
 import json, os, subprocess, sys, time
 from pathlib import Path
-from brownout.faults import registry
-from brownout.faults.act import evidence_of
 from brownout.inventory.model import Node, ProcessSpec
 from brownout.machine import disk_limit
 from brownout.machine.host import host_for
