@@ -17,6 +17,7 @@ from brownout.faults.undos import left
 from brownout.inventory.model import Cluster, Guards
 from brownout.machine import bandwidth, one_way, packet_loss, partition
 from brownout.machine.host import host_for
+from brownout.run import contract
 from brownout.run.events import EventLog, read_events
 from brownout.session.leaderless import await_no_primary
 
@@ -102,6 +103,46 @@ def test_several_faults_of_one_link_are_undone_one_by_one(
     assert len(words_left(cluster)) == 3
     assert faults.put_back() == []
     assert words_left(cluster) == []
+
+
+#: A port that no database of a lab and none of its clients uses.
+UNUSED = 9
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "dropped", "made"),
+    [
+        ("lose_packets", {"percent": 50.0, "port": UNUSED}, False, False),
+        ("cut_one_way", {"peers": "members", "port": UNUSED}, False, False),
+        ("cut_one_way", {"peers": "clients", "port": UNUSED}, False, False),
+        ("lose_packets", {"percent": 0.0}, False, True),
+        ("cut_one_way", {"peers": "members"}, True, True),
+        ("limit_bandwidth", {"kbit_s": 100_000_000}, False, True),
+    ],
+)
+def test_a_fault_of_a_link_that_dropped_nothing_was_not_made_unless_it_is_a_limit_or_a_control(
+    cluster: Cluster,
+    adapter: Adapter,
+    faults: Faults,
+    log: Path,
+    name: str,
+    arguments: dict[str, float],
+    dropped: bool,
+    made: bool,
+) -> None:
+    node = adapter.targets("secondary", 1)[0]
+    action = registry.faults()[name]
+    faults.run(name, node, undo_after_s=120, **arguments)
+    adapter.members()
+    if dropped:
+        await_true(lambda: FILTERS[name].look(host_for(node).network()).packets, "a lost packet")
+    evidence = faults.run(action.undo_name, node)["evidence"]
+    assert (evidence["dropped_packets"] > 0) is dropped
+    found = contract.breaches(read_events(log))
+    assert [(each.clause, each.node) for each in found] == (
+        [] if made else [(contract.DATA, node.name)]
+    )
+    assert ("unfelt" in evidence) is (name == "limit_bandwidth")
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ def test_it_is_cut_off_both_ways_while_we_reach_it_and_the_others_each_other(
     assert host.cut_off() == [second.address, third.address]
     evidence = dict(host.heal_partition().evidence)
     assert evidence.pop("dropped_packets") > 0
-    assert evidence == {"state": "joined"}
+    assert evidence == {"state": "joined", "rules": {"incoming": "", "outgoing": ""}}
     assert reaches(first, second, third) == [True, True]
     assert reaches(second, first) == [True]
 

@@ -69,3 +69,8 @@ class RestoreBandwidth(LinkUndo):
 
     name, act, words = "restore_bandwidth", "full_bandwidth", "given its bandwidth back"
     filter = bandwidth.FILTER
+
+    def unmet(self, faults: "Faults", node: Node, proof: Proof) -> Proof:
+        """Return the proof with a sentence: the limit was there, and nothing exceeded it."""
+        unfelt = f"{node.name} never needed more bandwidth than it was left"
+        return replace(proof, evidence={**proof.evidence, "unfelt": unfelt})

@@ -10,6 +10,7 @@ from brownout.faults.fault import Arguments, HostAction, NodeFault, NodeUndo
 from brownout.inventory.model import Cluster, Node
 from brownout.machine.host import Host, Proof
 from brownout.machine.packet_filter import DIRECTIONS, Direction, Match, PacketFilter
+from brownout.run import contract
 
 if TYPE_CHECKING:
     from brownout.faults.faults import Faults
@@ -136,8 +137,21 @@ class LinkUndo(_OnALink, NodeUndo):
         return self.filter.plan_of_undo(host.network())
 
     def do(self, faults: "Faults", node: Node) -> Proof:
-        """Take the rules away; proven by the kernel's word."""
-        return self.filter.undo_on(node, faults.host(node))
+        """Take the rules away, proven by the kernel's word; it counted what they dropped."""
+        proof = self.filter.undo_on(node, faults.host(node))
+        rules = {*proof.evidence.get("rules", {}).values()}
+        if proof.evidence.get("dropped_packets") != 0 or rules == {Match(share=0).rule}:
+            return proof
+        return self.unmet(faults, node, proof)
+
+    def unmet(self, faults: "Faults", node: Node, proof: Proof) -> Proof:
+        """Return the proof of an undo whose rules dropped no packet: the fault was not made."""
+        detail = (
+            f"node `{node.name}` was not {self.filter.state}: the rules were in place, but they "
+            "dropped no packet; it may use other addresses or ports than the inventory says"
+        )
+        faults.breach(contract.DATA, detail, node.name)
+        return proof
 
     def is_due(self, node: Node, host: Host) -> bool:
         """Packets of the node are dropped by rules of ours."""

@@ -361,7 +361,11 @@ class PacketFilter:
         return proof_of(done, reply, evidence, already)
 
     def clear(self, network: Network) -> Proof:
-        """Have no packet dropped any more, and end the switch; safe to repeat."""
+        """Have no packet dropped any more, and end the switch; safe to repeat.
+
+        Where something was dropped, the evidence has its `rules` and how many packets met them,
+        `dropped_packets`.
+        """
         done = network.runner.run(script(self._script(_CLEAR)))
         reply = answer(done, f"having the node {self.undone} again", network.runner.where)
         if left := _dropped(reply):
@@ -370,7 +374,7 @@ class PacketFilter:
         network.leave()
         evidence: dict[str, Any] = {"state": self.undone}
         if before:
-            evidence["dropped_packets"] = before.packets
+            evidence |= {"rules": dict(before.rules), "dropped_packets": before.packets}
         return proof_of(done, reply, evidence, not before)
 
     def look(self, network: Network) -> Dropped:
