@@ -37,6 +37,8 @@ def test_a_squeezed_primary_runs_on_and_is_put_back(
     with pytest.raises(Refused, match="at most 1 may be"):
         faults.run("squeeze_memory", next(n for n in cluster.nodes if n != primary))
     assert faults.put_back() == []
+    undone = read_events(log)[-1].evidence
+    assert ("unfelt" in undone) is (undone["limit_reached"] == 0)
     assert faults.pending == left(read_events(log)) == ()
     assert memory.left_on(primary, host) == ""
     assert host.running().pid == pid

@@ -87,10 +87,20 @@ def test_the_node_uses_no_more_than_its_limit_and_all_of_it_again(node: Node, ho
     assert used(node) <= 64 * _MIB
     assert memory.squeeze(node, host, 64, 0, 60).already
     assert len(processes(host)) == 2  # nothing was killed
-    assert not memory.undo_on(node, host).already
+    proof = memory.undo_on(node, host)
+    assert not proof.already
+    assert proof.evidence["limit_reached"] > 0
     assert memory.left_on(node, host) == ""
     await_true(lambda: used(node) > 90 * _MIB, "the memory that it had", 60)
     assert memory.undo_on(node, host).already
+
+
+def test_a_limit_above_what_the_node_uses_is_never_reached(node: Node, host: Host) -> None:
+    memory.squeeze(node, host, 64, 0, 60)
+    memory.undo_on(node, host)
+    await_true(lambda: used(node) > 90 * _MIB, "the memory that it had", 60)
+    memory.squeeze(node, host, 1000, 0, 60)
+    assert memory.undo_on(node, host).evidence["limit_reached"] == 0
 
 
 def test_a_share_is_one_of_what_it_uses_now(node: Node, host: Host) -> None:

@@ -1,6 +1,7 @@
 """Leave a node with less memory than it uses."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from brownout.databases.adapter import Adapter
@@ -82,7 +83,11 @@ class ReleaseMemory(_OfMemory, NodeUndo):
     def do(self, faults: "Faults", node: Node) -> Proof:
         """Take the limit away; proven by reading it back."""
         pending = [p for p in faults.pending if p.is_for(self.name, node.name)]
-        return memory.undo_on(node, faults.host(node), pending[0].value if pending else None)
+        proof = memory.undo_on(node, faults.host(node), pending[0].value if pending else None)
+        if proof.evidence.get("limit_reached") == 0:
+            unfelt = f"{node.name} never needed more memory than it was left"
+            proof = replace(proof, evidence={**proof.evidence, "unfelt": unfelt})
+        return proof
 
     def is_due(self, node: Node, host: Host) -> bool:
         """The node has a limit of ours."""

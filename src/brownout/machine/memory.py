@@ -61,12 +61,16 @@ set_limit() {
     echo "$2" > "$1/memory.high"
   fi
 }
+reached() {
+  if [ "$kind" = 1 ]; then cat "$1/memory.failcnt"
+  else sed -n "s/^high //p" "$1/memory.events"; fi 2>/dev/null
+}
 limit_in() {
   if [ "$kind" = 1 ]; then
     read -r word held < "$1/memory.oom_control"
-    echo "$(cat "$1/memory.limit_in_bytes") $held"
+    echo "$(cat "$1/memory.limit_in_bytes") $held $(reached "$1")"
   else
-    cat "$1/memory.high"
+    echo "$(cat "$1/memory.high") $(reached "$1")"
   fi
 }
 set_unit() {
@@ -74,7 +78,9 @@ set_unit() {
   [ "$bytes" != max ] || bytes=infinity
   systemctl set-property --runtime -- "$1" "MemoryHigh=$bytes"
 }
-limit_of_unit() { systemctl show --property=MemoryHigh --value -- "$1"; }
+limit_of_unit() {
+  echo "$(systemctl show --property=MemoryHigh --value -- "$1") $(reached "$place")"
+}
 """,
 )
 _OOM = control_groups.Limit(
@@ -340,7 +346,10 @@ def kill(node: Node, host: Host) -> Proof:
 
 
 def undo_on(node: Node, host: Host, earlier: Any = None) -> Proof:
-    """Let the node have the memory that it had; safe to repeat. `earlier` is what `before` said."""
+    """Let the node have the memory that it had; safe to repeat. `earlier` is what `before` said.
+
+    The evidence says how often the node met its limit, where a control group counts that.
+    """
     if (manager := _manager(node)) is not None:
         restored: Proof = manager.undo_on(node, host, earlier)
         return restored
@@ -353,7 +362,7 @@ def undo_on(node: Node, host: Host, earlier: Any = None) -> Proof:
         if each.get("how"):
             raise HostError(f"node `{node.name}` still has a limit: {_in_words(each)}")
     already = not (reply.get("was_how") or rest.get("was_how"))
-    return proof_of(done, reply, {"state": "not squeezed"}, already)
+    return proof_of(done, reply, {"state": "not squeezed", **_reached(reply)}, already)
 
 
 def left_on(node: Node, host: Host) -> str:
@@ -430,6 +439,15 @@ def _bytes(reply: Answer, name: str) -> int | None:
 
 def _kind(node: Node) -> str:
     return node.host.kind if node.host else ""
+
+
+def _reached(reply: Answer) -> dict[str, int]:
+    """Return how often the limit was met, by memory.failcnt or memory.events."""
+    now, then = (reply.get(name).split() for name in ("was_limit", "was_before"))
+    words = {"1": 3, "2": 2}.get(reply.get("was_kind"))
+    if not len(now) == len(then) == words:
+        return {}
+    return {"limit_reached": int(now[-1]) - int(then[-1])}
 
 
 def _manager(node: Node) -> Any:
