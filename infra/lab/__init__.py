@@ -11,8 +11,8 @@ made it.
 """
 
 from brownout.infra.lab.foreseen import foreseen, with_nodes
-from brownout.infra.lab.inspect import LabStatus, MemberStatus, logs, status
+from brownout.infra.lab.inspect import LabStatus, MemberStatus, keep_logs, logs, status
 from brownout.infra.lab.lifecycle import down, ensure, up
 
-__all__ = ["LabStatus", "MemberStatus", "down", "ensure", "foreseen", "logs", "status", "up"]
-__all__ += ["with_nodes"]
+__all__ = ["LabStatus", "MemberStatus", "down", "ensure", "foreseen", "keep_logs", "logs"]
+__all__ += ["status", "up", "with_nodes"]

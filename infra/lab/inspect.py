@@ -7,13 +7,19 @@ from pathlib import Path
 from typing import Literal
 
 from brownout.base.errors import ClusterError, ConfigurationError
+from brownout.base.files import private_directory, replace_file
+from brownout.base.redact import redact
 from brownout.databases.adapter import Member, adapter_for
 from brownout.databases.resize import Resizing
 from brownout.inventory import inventory, labs
 from brownout.inventory.model import Cluster, Node, ProcessSpec
 from brownout.machine.host import ProcessState, host_for
 
-__all__ = ["Condition", "LabStatus", "MemberStatus", "condition", "logs", "recorded", "status"]
+__all__ = ["Condition", "LabStatus", "MemberStatus", "condition", "keep_logs", "logs", "recorded"]
+__all__ += ["status"]
+
+#: How many lines of each node's log are kept when its lab goes.
+_LINES_KEPT = 2000
 
 #: down: there is none. half-made: it was being made when its maker died. crashed: no member runs
 #: any more. degraded: a member is paused or not running. up: every member runs. What a spare does
@@ -109,6 +115,16 @@ def logs(name: str, node: str = "", lines: int = 40) -> dict[str, list[str]]:
     tails = {one.name: _tail(one, lines) for one in nodes}
     silent = set() if node else {spare.name for spare in cluster.spares}
     return {name: tail for name, tail in tails.items() if tail or name not in silent}
+
+
+def keep_logs(name: str, directory: Path) -> None:
+    """Write the end of each member's log to `directory`, without secrets.
+
+    Raises `ClusterError` if the lab is down, `OSError` where nothing can be written.
+    """
+    for node, tail in logs(name, lines=_LINES_KEPT).items():
+        text = "".join(f"{line}\n" for line in redact(tail))
+        replace_file(private_directory(directory) / f"{node}.log", text)
 
 
 def _members(cluster: Cluster, awake: Sequence[Node]) -> list[Member]:

@@ -57,6 +57,7 @@ class RunDirectory:
         self.events = path / "events.ndjson"
         self.ledger_lines = path / "ledger.ndjson"
         self.journal = path / "journal.json"
+        self.lab_logs = path / "lab-logs"
         self.ledger = path / "ledger.json"
         self.impact = path / "impact.json"
         self.report = path / "report.html"

@@ -6,8 +6,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from brownout.base.errors import ClusterError, UndoFailed
-from brownout.base.files import private_directory, replace_file
-from brownout.base.redact import redact
 from brownout.base.wait import wait_until
 from brownout.faults import heal, open_runs
 from brownout.faults.open_runs import Claim
@@ -20,8 +18,6 @@ __all__ += ["take_down"]
 
 Say = Callable[[str], None]
 POLL_S = 0.1
-#: Of each node of a lab that is rebuilt.
-_LOG_LINES = 2000
 
 
 def claim_on(cluster: str) -> Claim | None:
@@ -93,9 +89,7 @@ def keep_logs(cluster: str, keep: Path, say: Say) -> None:
     now = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
     directory = keep / "lab-logs" / f"{now}-{cluster}"
     try:
-        for node, tail in lab.logs(cluster, lines=_LOG_LINES).items():
-            text = "".join(f"{line}\n" for line in redact(tail))
-            replace_file(private_directory(directory) / f"{node}.log", text)
+        lab.keep_logs(cluster, directory)
     except (ClusterError, OSError) as error:
         say(f"its logs are not kept: {error}")
         return

@@ -644,6 +644,7 @@ class Session:
         if hasattr(self, "adapter"):
             self.adapter.close()
         if self._brought_up:
+            self._keep_lab_logs()
             lab.down(self.cluster.name)
         if self._in_cluster is not None:
             self._in_cluster.release()
@@ -651,6 +652,15 @@ class Session:
             open_runs.release(self.cluster.name)
         self.status.stop()
         self.interruption.end()
+
+    def _keep_lab_logs(self) -> None:
+        """Keep the ends of the logs of a lab that goes, unless the run is about to pass."""
+        if self._trail is None or (self._impact and self._impact.verdict == "pass"):
+            return
+        try:
+            lab.keep_logs(self.cluster.name, self.directory.lab_logs)
+        except (ClusterError, OSError) as error:
+            logger.warning(f"the logs of the lab are not kept: {error}")
 
     # -- small helpers ------------------------------------------------------------------------
 
