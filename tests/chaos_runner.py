@@ -140,14 +140,20 @@ def run(
 
 
 def run_as_shipped(
-    name: str, where: Path, cluster: str = "", *options: str, **environment: str
+    name: str,
+    where: Path,
+    cluster: str = "",
+    *options: str,
+    timeout_s: float = 240.0,
+    **environment: str,
 ) -> Ran:
     """Run a shipped experiment on a lab of its own, which it brings up and takes down."""
     where.mkdir(exist_ok=True)
     place = {"BROWNOUT_LAB_DIR": str(where / "lab"), "BROWNOUT_STATE": str(where / "state")}
     if cluster:
         options = ("--var", f"cluster={cluster}", *options)
-    ran = run(load(name), where, *options, env={**place, **environment})
+    process = start(load(name), where, *options, env={**place, **environment})
+    ran = finish(process, where, timeout_s)
     print(ran.output)  # `pytest -rP` shows the table
     assert list((where / "lab").iterdir()) == []
     return ran

@@ -16,6 +16,6 @@ pytestmark = [
 
 @pytest.mark.matrix  # in CI a full leader is asked (tests/faults/test_disk_full.py)
 @pytest.mark.quiet
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(800)  # a member may be redundant again only after five minutes
 def test_as_shipped_it_passes_with_a_lab_that_is_down_before_and_after(tmp_path: Path) -> None:
-    chaos.run_as_shipped("disk-full", tmp_path).check_passed()
+    chaos.run_as_shipped("disk-full", tmp_path, timeout_s=650).check_passed()
