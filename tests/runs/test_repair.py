@@ -7,6 +7,7 @@ import pytest
 
 from brownout.base.errors import ClusterError, UndoFailed
 from brownout.infra import lab
+from brownout.infra.lab import inspect
 from brownout.inventory import inventory
 from brownout.runs import repair
 
@@ -30,7 +31,7 @@ def test_the_logs_of_a_lab_that_is_rebuilt_are_kept_without_secrets(
     downs: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tails = {"n1": ["started"], "n3": ["no space left", "password=hunter2"]}
-    monkeypatch.setattr(lab, "logs", lambda *_, **__: tails)
+    monkeypatch.setattr(inspect, "logs", lambda *_, **__: tails)
     said: list[str] = []
     assert not repair.await_whole_or_take_down("lab-mongodb", 1, said.append, tmp_path / "book")
     (folder,) = (tmp_path / "book" / "lab-logs").iterdir()
@@ -49,7 +50,7 @@ def test_a_lab_whose_logs_cannot_be_kept_is_rebuilt_all_the_same(
     def gone(*_: object, **__: object) -> dict[str, list[str]]:
         raise ClusterError("the lab `lab-mongodb` is down")
 
-    monkeypatch.setattr(lab, "logs", gone)
+    monkeypatch.setattr(inspect, "logs", gone)
     said: list[str] = []
     assert not repair.await_whole_or_take_down("lab-mongodb", 1, said.append, tmp_path)
     assert any("logs are not kept" in each for each in said)
