@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -111,17 +112,31 @@ func Binary(t testing.TB, variable string) string {
 	return path
 }
 
-// FreeAddresses are so many addresses on loopback without a listener.
+// Servers of tests listen on ports below those of labs (20000 and up) and of the kernel, which gives
+// its own to connections: one that was free a moment ago may be a client's when a server wants it.
+const lowestPort, ports = 10_000, 10_000
+
+var given sync.Map // the ports that tests of this process were told, so that no two are told the same
+
+// FreeAddresses are so many addresses on loopback without a listener, each given only once.
 func FreeAddresses(t testing.TB, n int) []string {
 	t.Helper()
-	addresses := make([]string, n)
-	for i := range addresses {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
+	addresses := make([]string, 0, n)
+	for tried := 0; len(addresses) < n; tried++ {
+		if tried == ports {
+			t.Fatalf("found %d free ports from %d on, wanted %d", len(addresses), lowestPort, n)
 		}
-		defer listener.Close()
-		addresses[i] = listener.Addr().String()
+		port := lowestPort + rand.IntN(ports)
+		if _, taken := given.LoadOrStore(port, true); taken {
+			continue
+		}
+		address := fmt.Sprintf("127.0.0.1:%d", port)
+		listener, err := net.Listen("tcp", address)
+		if err != nil {
+			continue
+		}
+		_ = listener.Close()
+		addresses = append(addresses, address)
 	}
 	return addresses
 }

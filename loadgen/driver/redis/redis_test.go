@@ -56,6 +56,11 @@ func startCluster(
 ) *cluster {
 	t.Helper()
 	c := &cluster{masters: masters, tls: encrypted}
+	defer func() { // no test ends what was not formed
+		if t.Failed() {
+			c.Kill()
+		}
+	}()
 	for i := range masters + replicas {
 		_, bus, _ := net.SplitHostPort(drivertest.FreeAddresses(t, 1)[0])
 		s := &server{startServer(t, filepath.Join(directory, fmt.Sprintf("n%d", i+1)), encrypted, append([]string{
