@@ -119,7 +119,7 @@ func (s inStore) renewed() {
 
 func (s inStore) expired() {
 	s.take("a", 2*time.Second)
-	another := s.claims() // one for all: each is a connection, and a server has only so many
+	another := s.claims() // opened once: each is a connection, and a server allows only so many
 	Until(s.T, "the claim has expired", func() bool {
 		return s.takeBy(another, "b", longClaim).Token == "b"
 	})

@@ -112,11 +112,11 @@ func Binary(t testing.TB, variable string) string {
 	return path
 }
 
-// Servers of tests listen on ports below those of labs (20000 and up) and of the kernel, which gives
-// its own to connections: one that was free a moment ago may be a client's when a server wants it.
+// Test servers listen below the ports of labs (20000 and up) and below those that the kernel gives to
+// outgoing connections: such a port may be free now and in use when the server starts.
 const lowestPort, ports = 10_000, 10_000
 
-var given sync.Map // the ports that tests of this process were told, so that no two are told the same
+var given sync.Map // the ports that this process has handed out
 
 // FreeAddresses are so many addresses on loopback without a listener, each given only once.
 func FreeAddresses(t testing.TB, n int) []string {

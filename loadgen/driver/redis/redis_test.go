@@ -56,7 +56,7 @@ func startCluster(
 ) *cluster {
 	t.Helper()
 	c := &cluster{masters: masters, tls: encrypted}
-	defer func() { // no test ends what was not formed
+	defer func() { // nothing else ends them if they do not form a cluster
 		if t.Failed() {
 			c.Kill()
 		}

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from brownout.faults.fault import Arguments
+from brownout.faults.fault import Arguments, unfelt
 from brownout.faults.link import LinkFault, LinkUndo
 from brownout.inventory.model import Cluster, Node
 from brownout.machine import bandwidth
@@ -72,5 +72,4 @@ class RestoreBandwidth(LinkUndo):
 
     def unmet(self, faults: "Faults", node: Node, proof: Proof) -> Proof:
         """Return the proof with a sentence: the limit was there, and nothing exceeded it."""
-        unfelt = f"{node.name} never needed more bandwidth than it was left"
-        return replace(proof, evidence={**proof.evidence, "unfelt": unfelt})
+        return unfelt(proof, node, "bandwidth")

@@ -14,6 +14,7 @@ to say that it cannot be done at this moment, `why_not_now`, which joins the gua
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from brownout.faults.faults import Faults
 
 __all__ = ["NOT_POSSIBLE", "Action", "Fault", "HostAction", "NodeFault", "NodeUndo", "Undo"]
+__all__ += ["unfelt"]
 
 Arguments = Mapping[str, Any]
 
@@ -287,3 +289,12 @@ class NodeUndo(HostAction, Undo):
         faults.check_here(self, node)
         act = Act("mend", self.name, node.name)
         return faults.perform(act, lambda: self.do(faults, node, **arguments))
+
+
+def unfelt(proof: Proof, node: Node, what: str) -> Proof:
+    """Return the proof of an undo with a sentence for the report: `node` never met its limit.
+
+    `what` was limited, as `CPU`.
+    """
+    sentence = f"{node.name} never needed more {what} than it was left"
+    return replace(proof, evidence={**proof.evidence, "unfelt": sentence})

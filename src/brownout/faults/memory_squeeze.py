@@ -1,12 +1,11 @@
 """Leave a node with less memory than it uses."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from brownout.databases.adapter import Adapter
 from brownout.faults.act import Evidence
-from brownout.faults.fault import Arguments, HostAction, NodeFault, NodeUndo
+from brownout.faults.fault import Arguments, HostAction, NodeFault, NodeUndo, unfelt
 from brownout.inventory.model import Node
 from brownout.machine import memory
 from brownout.machine.host import Host, Proof
@@ -85,8 +84,7 @@ class ReleaseMemory(_OfMemory, NodeUndo):
         pending = [p for p in faults.pending if p.is_for(self.name, node.name)]
         proof = memory.undo_on(node, faults.host(node), pending[0].value if pending else None)
         if proof.evidence.get("limit_reached") == 0:
-            unfelt = f"{node.name} never needed more memory than it was left"
-            proof = replace(proof, evidence={**proof.evidence, "unfelt": unfelt})
+            return unfelt(proof, node, "memory")
         return proof
 
     def is_due(self, node: Node, host: Host) -> bool:

@@ -1,12 +1,11 @@
 """Leave a node with less CPU than it needs."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from brownout.databases.adapter import Adapter
 from brownout.faults.act import Evidence
-from brownout.faults.fault import Arguments, HostAction, NodeFault, NodeUndo
+from brownout.faults.fault import Arguments, HostAction, NodeFault, NodeUndo, unfelt
 from brownout.inventory.model import Node
 from brownout.machine import cpu
 from brownout.machine.host import Host, Proof
@@ -72,8 +71,7 @@ class UnthrottleNode(_OfACpu, NodeUndo):
         pending = [p for p in faults.pending if p.is_for(self.name, node.name)]
         proof = cpu.undo_on(node, faults.host(node), pending[0].value if pending else None)
         if proof.evidence.get("periods_held_back") == 0:
-            unfelt = f"{node.name} never needed more CPU than it was left"
-            proof = replace(proof, evidence={**proof.evidence, "unfelt": unfelt})
+            return unfelt(proof, node, "CPU")
         return proof
 
     def is_due(self, node: Node, host: Host) -> bool:

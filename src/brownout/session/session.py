@@ -644,7 +644,8 @@ class Session:
         if hasattr(self, "adapter"):
             self.adapter.close()
         if self._brought_up:
-            self._keep_lab_logs()
+            if keep_claim or self._impact is None or self._impact.verdict != "pass":
+                self._keep_lab_logs()
             lab.down(self.cluster.name)
         if self._in_cluster is not None:
             self._in_cluster.release()
@@ -654,8 +655,8 @@ class Session:
         self.interruption.end()
 
     def _keep_lab_logs(self) -> None:
-        """Keep the ends of the logs of a lab that goes, unless the run is about to pass."""
-        if self._trail is None or (self._impact and self._impact.verdict == "pass"):
+        """Keep the ends of the nodes' logs of a lab that is taken down."""
+        if self._trail is None:
             return
         try:
             lab.keep_logs(self.cluster.name, self.directory.lab_logs)
