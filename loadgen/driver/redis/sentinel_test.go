@@ -50,12 +50,14 @@ func watched(t *testing.T) (servers []*drivertest.Server, config driver.Config) 
 		info, _ := c.ask(t, servers[1], "INFO", "replication")
 		return strings.Contains(fmt.Sprint(info), "master_link_status:up")
 	})
-	direct, err := valkey.NewClient(valkey.ClientOption{
-		InitAddress: []string{address}, Username: "default", Password: "let-me-in", ForceSingleClient: true, DisableCache: true,
+	var direct valkey.Client
+	drivertest.Until(t, "the sentinel answers", func() bool {
+		var err error
+		direct, err = valkey.NewClient(valkey.ClientOption{
+			InitAddress: []string{address}, Username: "default", Password: "let-me-in", ForceSingleClient: true, DisableCache: true,
+		})
+		return err == nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	defer direct.Close()
 	drivertest.Until(t, "the sentinel knows the replica", func() bool {
 		known, _ := direct.Do(t.Context(), direct.B().Arbitrary("SENTINEL", "REPLICAS", "orders").Build()).ToAny()
