@@ -1,6 +1,7 @@
 """A member answers late: written down, guarded, and put back, after a crash too."""
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,9 @@ from brownout.faults.undos import left
 from brownout.infra import lab
 from brownout.inventory import labs
 from brownout.inventory.model import Cluster, Guards, Node, ProcessSpec
+from brownout.machine import delay
+from brownout.machine.host import Host, Proof
+from brownout.run import contract
 from brownout.run.events import EventLog, read_events
 
 pytestmark = pytest.mark.live
@@ -78,6 +82,37 @@ def test_every_answer_of_a_slowed_primary_comes_so_much_later_and_nobody_is_elec
     assert faults.pending == left(read_events(log)) == ()
     assert delayable(primary).delayed() == ""
     assert faults.run("undelay_node", primary)["evidence"]["already"]
+
+
+@pytest.mark.parametrize(
+    ("delayed", "made"),
+    [({"delayed_packets": 0}, False), ({"delayed_packets": 3}, True), ({}, True)],
+)
+def test_a_delay_that_held_back_no_packet_was_not_made(
+    faults: Faults,
+    adapter: Adapter,
+    log: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    delayed: dict[str, int],
+    made: bool,
+) -> None:
+    node = adapter.targets("primary", 1)[0]
+    faults.run("delay_node", node, latency_ms=50)
+    undo_on = delay.undo_on
+
+    def counted(node: Node, host: Host) -> Proof:
+        proof = undo_on(node, host)
+        others = {
+            name: proof.evidence[name] for name in proof.evidence if name != "delayed_packets"
+        }
+        return replace(proof, evidence={**others, **delayed})
+
+    monkeypatch.setattr(delay, "undo_on", counted)
+    faults.run("undelay_node", node)
+    found = contract.breaches(read_events(log))
+    assert [(each.clause, each.node) for each in found] == (
+        [] if made else [(contract.DATA, node.name)]
+    )
 
 
 @pytest.mark.matrix

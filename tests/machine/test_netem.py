@@ -37,6 +37,8 @@ case "$*" in
   if [ "${{4:-}}" = eth7 ] || [ "${{5:-}}" = eth7 ]; then on=; else on="dev eth7 "; fi
   [ ! -e prio ] || echo "qdisc prio b80: ${{on}}root refcnt 2 bands 2 priomap $(cat prio) 1 1"
   [ ! -e netem ] || echo "qdisc netem b81: ${{on}}parent b80:2 limit 100000 delay $(cat netem)"
+  [ ! -e netem ] || [ "$1" != -s ] || printf ' Sent 90 bytes %s pkt (dropped %s, %s\n %s\n' \\
+    7 0 "overlimits 0 requeues 0)" "backlog 0b 0p requeues 0"
   [ ! -e theirs ] || echo "qdisc $(cat theirs)"
   [ -e prio ] || [ -e theirs ] || echo "qdisc noqueue 0: ${{on}}root refcnt 2";;
 esac
@@ -87,11 +89,14 @@ def test_what_was_asked_for_is_read_back_and_taken_away(state: Path) -> None:
     assert not proof.already
     assert netem.delay_now(way) == "50 ms ± 5 ms by netem"
     filters = (state / "filters").read_text().splitlines()
-    assert [line.split()[-4] for line in filters] == ["22", "22"]
+    assert [line.split()[-4] for line in filters[:2]] == ["22", "22"]
+    assert " protocol arp " in filters[2]
     assert len(switches()) == 1
     assert netem.slow(way, 50, 5).already
-    assert not (state / "filters").exists()
-    assert not netem.clear(way).already
+    assert len((state / "filters").read_text().splitlines()) == 1
+    proof = netem.clear(way)
+    assert not proof.already
+    assert proof.evidence == {"state": "not slowed", "by": "netem", "delayed_packets": 7}
     assert list(state.iterdir()) == []
     await_no_switch()
     assert netem.delay_now(way) == ""

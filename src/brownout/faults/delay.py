@@ -8,6 +8,7 @@ from brownout.faults.fault import Arguments, HostAction, NodeFault, NodeUndo
 from brownout.inventory.model import Node
 from brownout.machine import delay
 from brownout.machine.host import Host, Proof
+from brownout.run import contract
 
 if TYPE_CHECKING:
     from brownout.faults.faults import Faults
@@ -67,8 +68,15 @@ class UndelayNode(_OnALink, NodeUndo):
         return delay.plan(node, host, "remove")
 
     def do(self, faults: "Faults", node: Node) -> Proof:
-        """Take the delay away; proven by reading it back."""
-        return delay.undo_on(node, faults.host(node))
+        """Take the delay away; proven by reading it back. Netem counted what it held back."""
+        proof = delay.undo_on(node, faults.host(node))
+        if proof.evidence.get("delayed_packets") == 0:
+            detail = (
+                f"node `{node.name}` was not slowed: netem was in place, but held back no packet; "
+                "the node may answer by another interface"
+            )
+            faults.breach(contract.DATA, detail, node.name)
+        return proof
 
     def is_due(self, node: Node, host: Host) -> bool:
         """The node is slowed."""

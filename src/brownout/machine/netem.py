@@ -4,8 +4,11 @@
 address, answers and the node's own questions alike. Below a qdisc of ours it is one of two
 ways out, and what comes from a spared port, that of our own sshd, takes the other:
 
-    root: prio b80: ──▶ b80:1  at once: what comes from a spared port
+    root: prio b80: ──▶ b80:1  at once: what comes from a spared port, and ARP
                     └─▶ b80:2  everything else ──▶ netem b81:
+
+ARP is not slowed, so that it does not count: what netem has held back shows whether the node sent
+anything by this interface.
 
 Both are made while everything still goes by the first, so one command (the map of priorities)
 slows the node and one frees it. Then what is held back arrives before ours is deleted, and the
@@ -111,6 +114,8 @@ prepare() {{
     tc filter add dev "$interface" parent b80: protocol ipv6 prio 2 u32 \\
       match ip6 protocol 6 0xff match ip6 sport "$port" 0xffff flowid b80:1 || return 1
   done
+  tc filter add dev "$interface" parent b80: protocol arp prio 3 u32 \\
+    match u32 0 0 flowid b80:1 || return 1
   stamp last_no
   tc qdisc change dev "$interface" root handle b80: prio bands 2 priomap {_HELD}
 }}
@@ -128,9 +133,9 @@ held() {{
   tc -s qdisc show dev "$1" | sed -n '/^qdisc netem b81:/,/backlog/p' \\
     | grep -q -E 'backlog .* [1-9][0-9.]*[KMG]?p'
 }}
-dropped() {{
+counted() {{
   tc -s qdisc show dev "$1" | sed -n '/^qdisc netem b81:/,/backlog/p' \\
-    | sed -n 's/.*(dropped \\([0-9]*\\),.*/dropped \\1/p'
+    | sed -n 's/.* \\([0-9]*\\) pkt (dropped \\([0-9]*\\),.*/delayed \\1\\ndropped \\2/p'
 }}
 command -v tc >/dev/null || return 0
 stamp began
@@ -143,7 +148,7 @@ stamp first_yes
 for interface in $(ours); do
   try=0
   while held "$interface" && [ $try -lt 1300 ]; do sleep 0.05; try=$((try + 1)); done
-  dropped "$interface"
+  counted "$interface"
   tc qdisc del dev "$interface" root handle b80: || return 1
 done
 stamp ended
@@ -237,12 +242,18 @@ def slow(
 
 
 def clear(network: Network) -> Proof:
-    """Let the node be as fast as it is, and end the switch; proven by the kernel's word."""
+    """Let the node be as fast as it is, and end the switch; proven by the kernel's word.
+
+    Where it was slowed, the evidence has how many packets were, `delayed_packets`, and how many
+    were lost on the way, `dropped_packets`.
+    """
     evidence: dict[str, Any] = {"state": "not slowed", "by": "netem"}
     done = network.runner.run(script(_CLEAR), _CLEAR_TIMEOUT_S)
     reply = answer(done, "ending the delay of what the node sends", network.runner.where)
     if left := reply.all("qdisc"):
         raise HostError(f"node `{network.node}` is still slowed by {' | '.join(left)}")
+    if delayed := reply.all("delayed"):
+        evidence["delayed_packets"] = sum(map(int, delayed))
     if dropped := reply.number("dropped"):
         evidence["dropped_packets"] = dropped
     network.leave()
