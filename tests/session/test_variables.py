@@ -128,7 +128,7 @@ def test_a_number_of_the_environment_is_a_number_in_every_use(
 
 
 def test_all_that_is_no_number_is_told_at_once() -> None:
-    wrong = ("downtime_s=5s", "milestone_limit_s=0", "warmup_max_s=inf", "phase_s=-1", "seed=1.5",
+    wrong = ("downtime_s=5s", "milestone_limit_s=-1", "warmup_max_s=inf", "phase_s=-1", "seed=1.5",
              "sham=perhaps", "sead=1")  # fmt: skip
     with pytest.raises(ConfigurationError) as refused:
         _planned("node-kill", *wrong)
@@ -217,3 +217,19 @@ def test_an_offset_may_be_behind_and_a_duration_may_not() -> None:
     assert _planned("clock-skewed", "offset_s=-60")["offset_s"] == -60
     with pytest.raises(ConfigurationError, match="skewed_s: found '-1', wanted seconds"):
         _planned("clock-skewed", "skewed_s=-1")
+
+
+@pytest.mark.parametrize(
+    ("experiment", "given", "waits_s"),
+    [
+        ("node-kill", (), 300),
+        ("disk-full", (), 630),  # on MongoDB it may take 600 s
+        ("node-kill", ("limits=redundancy_time=500",), 530),
+        ("node-kill", ("limits=redundancy_time=500", "milestone_limit_s=60"), 60),
+        ("node-kill", ("limits=lost_operations=5000",), 300),
+    ],
+)
+def test_a_run_waits_long_enough_to_decide_each_of_its_limits(
+    experiment: str, given: tuple[str, ...], waits_s: float
+) -> None:
+    assert _planned(experiment, *given)["milestone_limit_s"] == waits_s

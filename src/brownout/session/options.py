@@ -97,7 +97,13 @@ SETTINGS: Mapping[str, Setting] = {
         Setting("sham", False, "measure a control window without a fault before the fault", TRUTH),
         Setting("phase_s", 0, "seconds between the accepted baseline and the method", SECONDS),
         Setting("canary", "", "another client beside the load: true, false, or as rate=5"),
-        Setting("milestone_limit_s", 300, "seconds to wait for a milestone", ABOVE_ZERO),
+        Setting(
+            "milestone_limit_s",
+            0,
+            "seconds to wait for a milestone; 0 waits until every limit of the run is decided, at "
+            "least 300",
+            SECONDS,
+        ),
         Setting("budget_objective", 0.9995, "the objective of the error budget", OBJECTIVE),
         Setting("budget_days", 30, "the window of the error budget in days", DAYS),
     )

@@ -18,7 +18,9 @@ from brownout.load.canary import with_canary
 from brownout.load.shares import check_shares
 from brownout.load.where import generators_of
 from brownout.load.workload import Workload
+from brownout.measure.measures import find
 from brownout.measure.settings import MeasureSettings
+from brownout.measure.unit import SECONDS
 from brownout.session.activity import fault_of, function_at
 from brownout.session.external import ExternalSteps, external_steps
 from brownout.session.options import (
@@ -41,6 +43,9 @@ T = TypeVar("T")
 
 #: What a scenario needs that changes who holds which data.
 RESIZES = frozenset({"add", "remove", "replication_factor"})
+
+#: How long to wait for a milestone at least, and how much longer than its limit.
+_MILESTONE_LIMIT_S, _TO_EXCEED_S = 300.0, 30.0
 
 #: The workload that runs where none is named, by the cluster's environment.
 DEFAULT_WORKLOADS = {"lab": "lab"}
@@ -127,6 +132,7 @@ def make_plan(
     wipes = _wipes(deeds, extension)
     if problems or cluster is None or workload is None or limits is None:
         raise ConfigurationError(problems)
+    waits_s = options.milestone_limit_s or _long_enough_s(limits[0])
     return Plan(
         scenario=scenario,
         title=str(experiment["title"]),
@@ -136,13 +142,13 @@ def make_plan(
         deeds=tuple(deeds),
         external=external,
         may_end_early=extension.get("may_end_early") is True,
-        options=options,
+        options=replace(options, milestone_limit_s=waits_s),
         cluster=cluster,
         workload=workload,
         limits=tuple(limits[0]),
         dropped_limits=tuple(limits[1]),
         settings=_settings(cluster, options),
-        variables=values,
+        variables={**values, "milestone_limit_s": waits_s},
     )
 
 
@@ -301,6 +307,12 @@ def _limits(
         objectives=options.slo_limits,
         variables=options.variable_limits,
     )
+
+
+def _long_enough_s(limits: Sequence[slo.Limit]) -> float:
+    """Return how long to wait for a milestone so that each limit on a time can be decided."""
+    times = [one.limit for one in limits if (of := find(one.measure)) and of.unit is SECONDS]
+    return max([_MILESTONE_LIMIT_S, *(time + _TO_EXCEED_S for time in times)])
 
 
 def _settings(cluster: Cluster, options: Options) -> MeasureSettings:
