@@ -170,6 +170,17 @@ class TestOnAKernelWithNetem:
             proof = host.undelay()
             assert there.recv(100) == b"held back"
         assert "dropped_packets" not in proof.evidence
+        assert proof.evidence["delayed_packets"] == 1
+
+    def test_what_is_asked_by_arp_alone_is_not_slowed_and_does_not_count(
+        self, machine: Machine, host: Link
+    ) -> None:
+        host.delay(3000, 0)
+        said(machine, "ip neigh flush all")  # its next packet to us asks for our address first
+        asked = time.monotonic()
+        said(machine, "true")
+        assert time.monotonic() - asked < 3
+        assert host.undelay().evidence["delayed_packets"] == 0
 
     def test_it_undoes_it_by_itself_though_every_connection_of_ours_is_gone(
         self, machine: Machine
@@ -188,16 +199,16 @@ class TestOnAKernelWithNetem:
 
     @pytest.mark.parametrize("theirs", ["handle 1: tbf rate 100mbit burst 32k latency 50ms",
                                         "netem delay 5ms"])  # fmt: skip
-    def test_a_qdisc_that_somebody_configured_is_left_as_it_is(
+    def test_a_qdisc_that_an_operator_configured_is_left_as_it_is(
         self, machine: Machine, host: Link, theirs: str
     ) -> None:
         said(machine, f"tc qdisc add dev vec0 root {theirs}")
         try:
             before = qdiscs(machine)
             kind = "tbf 1: root" if "tbf" in theirs else "netem 8"
-            with pytest.raises(Unsupported, match=f"vec0 of .* somebody configured.*: {kind}"):
+            with pytest.raises(Unsupported, match=f"vec0 of .* an operator configured.*: {kind}"):
                 delayable(Node(name="n1", address=f"{machine.sshd.address}:1", host=host._spec))
-            with pytest.raises(Unsupported, match="somebody configured"):
+            with pytest.raises(Unsupported, match="an operator configured"):
                 host.delay(50, 0)
             assert host.delayed() == ""
             assert host.undelay().already
