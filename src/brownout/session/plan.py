@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from math import ceil
 from typing import Any, TypeVar
 
 from chaoslib import experiment_hash, substitute
@@ -45,7 +46,7 @@ T = TypeVar("T")
 RESIZES = frozenset({"add", "remove", "replication_factor"})
 
 #: How long to wait for a milestone at least, and how much longer than its limit.
-_MILESTONE_LIMIT_S, _TO_EXCEED_S = 300.0, 30.0
+_MILESTONE_LIMIT_S, _TO_EXCEED_S = 300, 30
 
 #: The workload that runs where none is named, by the cluster's environment.
 DEFAULT_WORKLOADS = {"lab": "lab"}
@@ -309,10 +310,10 @@ def _limits(
     )
 
 
-def _long_enough_s(limits: Sequence[slo.Limit]) -> float:
-    """Return how long to wait for a milestone so that each limit on a time can be decided."""
+def _long_enough_s(limits: Sequence[slo.Limit]) -> int:
+    """Return for how many seconds to wait so that each limit on a time can be decided."""
     times = [one.limit for one in limits if (of := find(one.measure)) and of.unit is SECONDS]
-    return max([_MILESTONE_LIMIT_S, *(time + _TO_EXCEED_S for time in times)])
+    return ceil(max([_MILESTONE_LIMIT_S, *(time + _TO_EXCEED_S for time in times)]))
 
 
 def _settings(cluster: Cluster, options: Options) -> MeasureSettings:
