@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 from tests import uml
-from tests.machine.test_cpu import _BUSY
-from tests.machine.test_memory import _HUNGRY
+from tests.machine.test_cpu import BUSY
+from tests.machine.test_memory import HUNGRY
 
 from brownout.machine import control_groups
 
@@ -69,7 +69,7 @@ def where(process):
 seen = {{}}
 for name, shared in (("alone", False), ("sharing", True)):
     group = root / name
-    node, host, process = started(name, {_BUSY!r}, group)
+    node, host, process = started(name, {BUSY!r}, group)
     if shared:
         _, _, other = started("other", "import time; time.sleep(999)", group)
     at = {{"why_not": cpu.why_not(node, host), "before": where(process), "free": share(group)}}
@@ -82,7 +82,7 @@ for name, shared in (("alone", False), ("sharing", True)):
         os.kill(int(line), 9)
 
 group = root / "hungry"
-node, host, process = started("hungry", {_HUNGRY!r}, group)
+node, host, process = started("hungry", {HUNGRY!r}, group)
 used = lambda: int((group / "memory.current").read_text())
 while used() < 90 * {_MIB}:
     time.sleep(0.2)

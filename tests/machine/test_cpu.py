@@ -22,13 +22,13 @@ from brownout.machine.host import Host, Shell, host_for
 from brownout.machine.processes import by_id
 
 #: Uses all the CPU that it gets, itself and in a process of its own.
-_BUSY = "import os\npid = os.fork()\nwhile True: pass"
+BUSY = "import os\npid = os.fork()\nwhile True: pass"
 
 
 @pytest.fixture
 def node(tmp_path: Path) -> Iterator[Node]:
     """A node that runs, of two processes that never wait."""
-    command = (sys.executable, "-c", _BUSY, str(tmp_path))
+    command = (sys.executable, "-c", BUSY, str(tmp_path))
     spec = ProcessSpec(pid_file=tmp_path / "pid", command=command)
     node = Node(name="throttled", address="127.0.0.1:1", host=spec)
     if reason := cpu.why_not(node, host_for(node)):

@@ -17,7 +17,7 @@ from brownout.machine import control_groups, memory
 from brownout.machine.host import Host, host_for
 
 #: Holds 32 MiB itself, 8 in a process of its own, and reads a file of 64 MiB over and over.
-_HUNGRY = """\
+HUNGRY = """\
 import os, sys, time
 def hold(mib):
     return [b"x" * 65000 for _ in range(mib << 4)]
@@ -45,7 +45,7 @@ def node(tmp_path: Path) -> Iterator[Node]:
     if reason := control_groups.why_not_here():
         pytest.skip(f"NOT TESTED: memory limits: {reason}")
     group = f"brownout-test-{os.getpid()}"
-    command = (sys.executable, "-c", _HUNGRY, str(tmp_path))
+    command = (sys.executable, "-c", HUNGRY, str(tmp_path))
     spec = ProcessSpec(pid_file=tmp_path / "pid", command=command, control_group=group)
     node = Node(name="squeezed", address="127.0.0.1:1", host=spec)
     host = host_for(node)
