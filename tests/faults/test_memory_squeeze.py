@@ -6,7 +6,10 @@ import pytest
 
 from brownout.base.errors import ConfigurationError, Refused
 from brownout.databases.adapter import Adapter
+from brownout.faults import undos
+from brownout.faults.act import PendingUndo
 from brownout.faults.faults import Faults
+from brownout.faults.heal import also_broken
 from brownout.faults.undos import left
 from brownout.inventory.model import Cluster, Guards
 from brownout.machine import memory
@@ -57,6 +60,21 @@ def test_the_kernel_kills_a_primary_and_the_undo_starts_it(
     assert faults.put_back() == []
     assert host.running().running
     assert memory.why_not(primary, host) == ""  # it is in its own control group again
+
+
+def test_a_limit_beside_the_record_of_a_node_to_start_is_found_and_taken_away_first(
+    cluster: Cluster,
+) -> None:
+    node = cluster.nodes[0]
+    start, release = (PendingUndo(name, node.name) for name in ("start_node", "release_memory"))
+    memory.squeeze(node, host_for(node), 4096, 0, 60)  # as a run that is killed may leave one
+    try:
+        assert also_broken(cluster, (start,)) == (release,)
+        assert also_broken(cluster, (release,)) == ()
+        assert list(undos.in_order((start, release))) == [[release, start]]
+    finally:
+        memory.undo_on(node, host_for(node))
+    assert also_broken(cluster, (start,)) == ()
 
 
 def test_what_the_inventory_forbids_touches_nothing(

@@ -97,16 +97,26 @@ def _found_for(cluster: Cluster, recorded: Sequence[PendingUndo]) -> list[Pendin
 
 
 def _found_broken(cluster: Cluster, recorded: Sequence[PendingUndo]) -> list[PendingUndo]:
-    """Return what each node needs that nothing known explains; an outage or a pause does."""
+    """Return what each node needs that nothing known explains; an outage or a pause does.
+
+    What is recorded of a node explains how it looks, but not another mark of ours on it: a run that
+    dies while the kernel is to kill a node leaves its limit, and the record of a node to start.
+    """
     if undos.away(recorded):
         return []
-    there, named = [], {each.node for each in recorded}
+    there: list[PendingUndo] = []
+    known, named = {(each.action, each.node) for each in recorded}, {each.node for each in recorded}
     for node in cluster.nodes:
-        if node.host is None or node.name in named:
+        if node.host is None:
             continue
+        looked_for = [
+            undo
+            for undo in registry.undos().values()
+            if node.name not in named or (undo.marked and (undo.name, node.name) not in known)
+        ]
         with contextlib.suppress(BrownoutError):
             host = host_for(node)
-            due = [undo.name for undo in registry.undos().values() if undo.is_due(node, host)]
+            due = [undo.name for undo in looked_for if undo.is_due(node, host)]
             there += [PendingUndo(name, node.name) for name in due]
     return there
 

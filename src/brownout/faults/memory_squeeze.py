@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from brownout.databases.adapter import Adapter
-from brownout.faults.act import Evidence
+from brownout.faults.act import PROCESS, Evidence
 from brownout.faults.fault import Arguments, HostAction, NodeFault, NodeUndo, unfelt
 from brownout.inventory.model import Node
 from brownout.machine import memory
@@ -69,7 +69,7 @@ class ReleaseMemory(_OfMemory, NodeUndo):
     """Let `node` have the memory that it had. Does nothing to a node that is not squeezed."""
 
     name, act, words = "release_memory", "memory_release", "given its memory back"
-    marked = True
+    rank, marked = PROCESS - 1, True  # or a node that is started would be killed again
 
     def would(self, adapter: Adapter, node: Node, host: Host, arguments: Arguments) -> str:
         """Return what would be taken away."""
