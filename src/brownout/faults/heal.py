@@ -105,14 +105,15 @@ def _found_broken(cluster: Cluster, recorded: Sequence[PendingUndo]) -> list[Pen
     if undos.away(recorded):
         return []
     there: list[PendingUndo] = []
-    known, named = {(each.action, each.node) for each in recorded}, {each.node for each in recorded}
+    undone = {(each.action, each.node) for each in recorded}
+    named = {node for _, node in undone}
     for node in cluster.nodes:
         if node.host is None:
             continue
         looked_for = [
             undo
             for undo in registry.undos().values()
-            if node.name not in named or (undo.marked and (undo.name, node.name) not in known)
+            if node.name not in named or (undo.marked and (undo.name, node.name) not in undone)
         ]
         with contextlib.suppress(BrownoutError):
             host = host_for(node)
