@@ -9,6 +9,7 @@ lab's network:
 """
 
 import contextlib
+import json
 import os
 import shutil
 import signal
@@ -17,6 +18,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.sshd import Sshd, descendants
 
 from brownout.base.wait import wait_until
@@ -178,20 +180,37 @@ class Machine:
 
 
 def run_alone(
-    files: Path, directory: Path, program: str, disk: Path, within_s: float = _BOOTS_WITHIN_S
-) -> str:
-    """Boot a machine without a network that runs a Python program; return what it printed.
+    what: str, directory: Path, program: str, disk_mib: int = 64, within_s: float = 300
+) -> dict[str, Any]:
+    """Boot a machine without a network that runs a Python program; return the JSON that it printed.
 
-    Its control groups are of version 2, and the file system of `disk`, an image with ext4, is at
-    /run/data. What its kernel prints is in between.
+    Its control groups are of version 2, and an ext4 file system of `disk_mib` is at /run/data.
+    `{busybox}` and `{modules}` in the program become the paths of those. The test is skipped, as
+    not having tested `what`, where no such machine can be made.
     """
-    directory.mkdir(parents=True, exist_ok=True)
+    files = directory / "files"
+    if reason := why_not() or unpacked(files):
+        pytest.skip(f"NOT TESTED: {what}: {reason}")
+    disk = directory / "disk.img"
+    with disk.open("wb") as file:
+        file.truncate(disk_mib << 20)
+    subprocess.run(["mkfs.ext4", "-qF", str(disk)], check=True)
+    (modules,) = (files / "usr/lib/uml/modules").iterdir()
+    text = program.replace("{busybox}", str(files / "bin/busybox"))
+    printed = _printed_by(directory, text.replace("{modules}", str(modules)), disk, within_s)
+    (line,) = [line for line in printed.splitlines() if line.startswith("{")] or [printed]
+    seen: dict[str, Any] = json.loads(line)
+    return seen
+
+
+def _printed_by(directory: Path, program: str, disk: Path, within_s: float) -> str:
+    """Boot it with `disk`; return what the program printed, with what its kernel did in between."""
     (directory / "program.py").write_text(program)
     init = directory / "init"
     init.write_text(_INIT_ALONE.format(python=sys.executable, program=directory / "program.py"))
     init.chmod(0o755)
     command = [
-        str(files / "usr/bin/linux.uml"),
+        str(directory / "files/usr/bin/linux.uml"),
         "mem=512M",
         "root=/dev/root",
         "rootfstype=hostfs",

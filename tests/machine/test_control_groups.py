@@ -3,9 +3,7 @@
 The control groups of the machine may be of version 1, so user-mode Linux is booted for the other.
 """
 
-import json
 import os
-import subprocess
 from typing import Any
 
 import pytest
@@ -110,16 +108,7 @@ print("\\n" + json.dumps(seen))
 def in_version_2(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What happened on a machine whose control groups are of version 2."""
     directory = tmp_path_factory.mktemp("uml")
-    if reason := uml.why_not() or uml.unpacked(directory / "files"):
-        pytest.skip(f"NOT TESTED: control groups of version 2: {reason}")
-    disk = directory / "disk.img"
-    with disk.open("wb") as file:
-        file.truncate(256 * _MIB)
-    subprocess.run(["mkfs.ext4", "-qF", str(disk)], check=True)
-    printed = uml.run_alone(directory / "files", directory / "uml", _IN_VERSION_2, disk)
-    (line,) = [line for line in printed.splitlines() if line.startswith("{")] or [printed]
-    seen: dict[str, Any] = json.loads(line)
-    return seen
+    return uml.run_alone("control groups of version 2", directory, _IN_VERSION_2, 256)
 
 
 @pytest.mark.matrix

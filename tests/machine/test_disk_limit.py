@@ -1,6 +1,5 @@
 """A node uses a real disk no faster than its limit, and as fast as before when that is gone."""
 
-import json
 import os
 import signal
 import subprocess
@@ -246,15 +245,7 @@ print("\\n" + json.dumps(seen))
 @pytest.mark.matrix
 @pytest.mark.timeout(600)
 def test_the_same_holds_on_a_kernel_whose_control_groups_are_of_version_2(tmp_path: Path) -> None:
-    if reason := uml.why_not() or uml.unpacked(tmp_path / "files"):
-        pytest.skip(f"NOT TESTED: control groups of version 2: {reason}")
-    disk = tmp_path / "disk.img"
-    with disk.open("wb") as file:
-        file.truncate(64 * _MIB)
-    subprocess.run(["mkfs.ext4", "-qF", str(disk)], check=True)
-    printed = uml.run_alone(tmp_path / "files", tmp_path / "uml", _IN_VERSION_2, disk)
-    (line,) = [line for line in printed.splitlines() if line.startswith("{")] or [printed]
-    seen = json.loads(line)
+    seen = uml.run_alone("control groups of version 2", tmp_path, _IN_VERSION_2)
     assert (seen["why_not"], seen["now"], seen["by"]) == ("", [], "cgroup v2")
     assert seen["left"].startswith("0.5 MiB/s of disk")
     assert 0.3 * _MIB < seen["limited"] < 0.8 * _MIB < seen["free"]

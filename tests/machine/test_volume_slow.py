@@ -3,10 +3,8 @@
 What needs a volume runs in user-mode Linux, whose kernel has the device mapper and its `delay`.
 """
 
-import json
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -217,28 +215,10 @@ print("\\n" + json.dumps(seen))
 )
 
 
-def in_uml(tmp_path: Path, program: str, within_s: float = 300) -> dict[str, Any]:
-    """What a program printed on a machine of its own."""
-    files = tmp_path / "files"
-    if reason := uml.why_not() or uml.unpacked(files):
-        pytest.skip(f"NOT TESTED: slow volumes: {reason}")
-    disk = tmp_path / "disk.img"
-    with disk.open("wb") as file:
-        file.truncate(64 * _MIB)
-    subprocess.run(["mkfs.ext4", "-qF", str(disk)], check=True)
-    (modules,) = (files / "usr/lib/uml/modules").iterdir()
-    text = program.replace("{busybox}", str(files / "bin/busybox"))
-    text = text.replace("{modules}", str(modules))
-    printed = uml.run_alone(files, tmp_path / "uml", text, disk, within_s)
-    (line,) = [line for line in printed.splitlines() if line.startswith("{")] or [printed]
-    seen: dict[str, Any] = json.loads(line)
-    return seen
-
-
 @pytest.mark.live
 @pytest.mark.timeout(600)
 def test_what_a_node_makes_safe_takes_so_much_longer_and_then_no_more(tmp_path: Path) -> None:
-    seen = in_uml(tmp_path, _SLOWED)
+    seen = uml.run_alone("slow volumes", tmp_path, _SLOWED)
     assert "no device mapper" in seen["no device mapper"]
     assert "no delay target" in seen["no delay"]
     assert seen["why_not"] == ""
@@ -256,7 +236,7 @@ def test_what_a_node_makes_safe_takes_so_much_longer_and_then_no_more(tmp_path: 
 @pytest.mark.matrix
 @pytest.mark.timeout(600)
 def test_a_delay_of_nothing_is_a_control_and_a_kill_ends_it_first(tmp_path: Path) -> None:
-    seen = in_uml(tmp_path, _CONTROL)
+    seen = uml.run_alone("slow volumes", tmp_path, _CONTROL)
     assert seen["took"] < 50
     assert seen["table"] == delayed(_BEGIN, 0, 0)[1]
     assert (seen["in place"], seen["not in place"]) == (True, False)
@@ -403,7 +383,7 @@ def test_killed_at_any_step_the_volume_gets_its_own_table(
     tmp_path: Path, program: str, how: str, moments: tuple[str, ...]
 ) -> None:
     program = program.replace("for moment in moments", f"how = {how!r}\nfor moment in {moments!r}")
-    seen = in_uml(tmp_path, program, 1000)
+    seen = uml.run_alone("slow volumes", tmp_path, program, within_s=1000)
     assert {moment: seen[moment] for moment in moments} == dict.fromkeys(moments, _WHOLE)
 
 
@@ -412,7 +392,7 @@ def test_killed_at_any_step_the_volume_gets_its_own_table(
 def test_a_table_of_others_is_left_alone_and_a_second_delay_replaces_the_first(
     tmp_path: Path,
 ) -> None:
-    seen = in_uml(tmp_path, _OTHERS)
+    seen = uml.run_alone("slow volumes", tmp_path, _OTHERS)
     assert "not slowed" in seen["words"]
     assert seen["theirs"] == ["0 131072 linear 98:0 0\n", []]
     assert "40 ms" in seen["second"]
@@ -457,7 +437,7 @@ print("\\n" + json.dumps(seen))
 @pytest.mark.matrix
 @pytest.mark.timeout(600)
 def test_a_volume_that_others_use_or_that_is_not_linear_is_not_touched(tmp_path: Path) -> None:
-    seen = in_uml(tmp_path, _REFUSED)
+    seen = uml.run_alone("slow volumes", tmp_path, _REFUSED)
     whys = [why for why, answer in seen.items() if isinstance(answer, list)]
     assert len(whys) == 6
     for why in whys:

@@ -105,15 +105,14 @@ def _found_broken(cluster: Cluster, recorded: Sequence[PendingUndo]) -> list[Pen
     if undos.away(recorded):
         return []
     there: list[PendingUndo] = []
-    undone = {(each.action, each.node) for each in recorded}
-    named = {node for _, node in undone}
     for node in cluster.nodes:
         if node.host is None:
             continue
+        own = [each.action for each in recorded if each.node == node.name]
         looked_for = [
             undo
             for undo in registry.undos().values()
-            if node.name not in named or (undo.marked and (undo.name, node.name) not in undone)
+            if not own or (undo.marked and undo.name not in own)
         ]
         with contextlib.suppress(BrownoutError):
             host = host_for(node)

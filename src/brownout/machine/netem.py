@@ -7,13 +7,11 @@ ways out, and what comes from a spared port, that of our own sshd, takes the oth
     root: prio b80: ──▶ b80:1  at once: what comes from a spared port, and ARP
                     └─▶ b80:2  everything else ──▶ netem b81:
 
-ARP is not slowed, so that it does not count: what netem has held back shows whether the node sent
-anything by this interface.
-
 Both are made while everything still goes by the first, so one command (the map of priorities)
 slows the node and one frees it. Then what is held back arrives before ours is deleted, and the
 kernel puts its own qdisc back. One configured by hand is never replaced: it is said
-beforehand that it is in the way, and `tc qdisc add` refuses too. By hand:
+beforehand that it is in the way, and `tc qdisc add` refuses too. ARP is not slowed, so that it does
+not count: what netem has held back shows whether the node sent anything by this interface. By hand:
 
     tc qdisc del dev eth0 root
 

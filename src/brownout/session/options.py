@@ -100,8 +100,7 @@ SETTINGS: Mapping[str, Setting] = {
         Setting(
             "milestone_limit_s",
             0,
-            "seconds to wait for a milestone; 0 waits until every limit of the run is decided, at "
-            "least 300",
+            "seconds to wait for a milestone; 0: 300, or longer where a limit of the run needs it",
             SECONDS,
         ),
         Setting("budget_objective", 0.9995, "the objective of the error budget", OBJECTIVE),
