@@ -84,7 +84,7 @@ func TestASecondAttemptFollowsAHangOnlyIfOneAttemptIsShorterThanTheDeadline(t *t
 	}{
 		"what is left of the deadline": {map[string]any{"tend_interval_ms": 60_000}, time.Second, driver.Failed},
 		"a part of it": {
-			map[string]any{"tend_interval_ms": 60_000, "socket_timeout_ms": 800}, 10 * time.Second, driver.OK,
+			map[string]any{"tend_interval_ms": 60_000, "socket_timeout_ms": 3000}, 10 * time.Second, driver.OK,
 		},
 	} {
 		d := opened(t, c, func(c *driver.Config) {
