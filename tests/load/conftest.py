@@ -91,9 +91,13 @@ class Running:
         """
         return bool(self.lives) and _well(self.lives[-1], streams)
 
-    def felt(self, *streams: str) -> bool:
-        """Whether it was not well at some time since the last wait was over."""
-        return not all(_well(live, streams) for live in self.lives[self._looked_at :])
+    def caused(self, cause: str) -> bool:
+        """Whether operations failed with this cause since the last wait was over.
+
+        A fault is seen by the cause that only it has. Operations that were late, or any that were
+        not ok, would not do: a busy machine makes some in the moment before the fault.
+        """
+        return any(live["causes"].get(cause) for live in self.lives[self._looked_at :])
 
     def primary(self) -> tuple[Node, Host]:
         """The primary and its host; on a busy machine it may not answer at once."""

@@ -113,7 +113,7 @@ def test_garbled_records_are_lost_and_the_next_run_loads_them_anew(
     running: Callable[..., Running] = request.getfixturevalue(running_on)
     load = running(GENTLY)
     garble(load.cluster)
-    load.until("an answer fails its checksum", lambda: load.felt("lookups"))
+    load.until("an answer fails its checksum", lambda: load.caused("integrity"))
     load.finish()
     ledger = load.ledger()
     assert load.causes("lookups")["integrity"] > 0
@@ -154,7 +154,7 @@ def test_records_that_one_member_alone_garbles_are_lost(
     assert garble_on_disk(database) == set(GARBLED)
     host.start()
     await_true(lambda: load.adapter.stable("whole").reached, "the cluster is whole")
-    load.until("answers fail their checksum", lambda: load.felt("lookups"))
+    load.until("answers fail their checksum", lambda: load.caused("integrity"))
     began = load.lives[-1]["t"]
     load.until("more of them do", lambda: load.lives[-1]["t"] > began + 10)
     load.finish()

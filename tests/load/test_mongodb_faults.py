@@ -51,7 +51,7 @@ def test_a_killed_primary_is_a_gap_in_which_reads_fail_and_writes_may_be_in_doub
     load = running()
     node, host = load.primary()
     kill_with_writes_on_their_way(host)
-    load.until("the load feels it", load.felt)
+    load.until("the driver finds no primary", lambda: load.caused("no-node"))
     load.until("there is a new primary", load.well)
     host.start()
     stopped = load.finish()
@@ -71,7 +71,7 @@ def test_a_hung_primary_leaves_writes_in_doubt_until_another_takes_over(
     node, host = load.primary()
     host.pause()
     try:
-        load.until("the load feels it", load.felt)
+        load.until("it answers nothing", lambda: load.caused("client-timeout-read"))
         # Not the writes: the secondary may wait up to half a minute for its hung source, and no
         # majority acknowledges anything before it has turned to the new primary.
         load.until("there is a new primary", lambda: load.well("lookups"))
@@ -91,7 +91,7 @@ def test_reads_from_secondaries_go_on_while_there_is_no_primary(
     load = running(f"{GENTLY},options.mongodb.read_preference=secondary")
     _, host = load.primary()
     host.stop("kill")
-    load.until("writes feel it", lambda: load.felt("orders"))
+    load.until("writes find no primary", lambda: load.caused("no-node"))
     load.until("there is a new primary", load.well)
     host.start()
     stopped = load.finish()
