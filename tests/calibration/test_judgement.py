@@ -1,6 +1,7 @@
 """Each figure is within what is wanted, or out, by the truth alone."""
 
 from dataclasses import replace
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -8,9 +9,10 @@ from tests.impacts import fault_of
 
 from brownout.calibration.figures import Measured
 from brownout.calibration.judgement import Row, judge, not_measured, outcome
-from brownout.calibration.layout import Placed
+from brownout.calibration.layout import Placed, RunPlan
 from brownout.calibration.scenario import Scenario, Setup
 from brownout.calibration.table import as_cells, markdown, notes, summary
+from brownout.calibration.trial import Driven
 from brownout.calibration.truth import Truth
 from brownout.measure.impact import Fault
 from brownout.run.ledger import Ledger
@@ -38,7 +40,8 @@ def found(**changes: object) -> Measured:
     """What a faithful measure makes of `truth()`."""
     fault = fault_with()
     dips = [(10.0, 12.1)]
-    measured = Measured((1.0, 9.0), 16.0, 0.05, fault, Ledger("none", ""), dips, dips, 0.0, 0.0)
+    ledger = Ledger("none", "")
+    measured = Measured((1.0, 9.0), 16.0, 0.05, fault, ledger, dips, dips, 0.0, 0.0, 0.0)
     return replace(measured, **changes)  # type: ignore[arg-type]
 
 
@@ -112,6 +115,30 @@ def test_a_machine_that_stood_still_in_the_baseline_hides_dips_from_throughput()
     stalled = replace(late, base_stall_s=0.2)
     assert row("edges_by_throughput", stalled).state == "unmeasured"
     assert row("edges", replace(stalled, dips=[])).state == "out"
+
+
+def test_a_client_that_stood_still_makes_a_dip_that_no_server_made() -> None:
+    twice = found(throughput_dips=[(10.0, 12.1), (13.0, 13.1)])
+    assert row("edges_by_throughput", replace(twice, held_up_s=0.02)).state == "out"
+    assert row("edges_by_throughput", replace(twice, held_up_s=0.111)).state == "unmeasured"
+    moved = found(throughput_dips=[(10.0, 12.6)], held_up_s=0.111)
+    assert row("edges_by_throughput", moved).state == "out"
+    dips = [(10.0, 12.1), (13.0, 13.1)]
+    assert row("edges", found(dips=dips, held_up_s=0.111)).state == "out"
+
+
+def test_only_what_no_effect_hit_was_held_up_by_the_machine() -> None:
+    setup = replace(PLACED.scenario.setup, latency_ms=1.0)
+    placed = replace(PLACED, scenario=replace(PLACED.scenario, setup=setup))
+    plan = RunPlan(setup, (placed,), {}, 20.0, 1)
+    nothing = cast(Any, None)
+
+    def held_up(*responses: tuple[float, float]) -> float:
+        return Driven(plan, truth(), nothing, nothing, (), responses).held_up(placed)
+
+    assert held_up() == held_up((10.5, 0.0005)) == 0
+    assert held_up((9.5, 0.112), (13.0, 0.05)) == pytest.approx(0.111)
+    assert held_up((8.9, 0.5), (10.0, 0.5), (11.0, 0.5), (12.2, 0.5), (16.1, 0.5)) == 0
 
 
 def test_a_short_bucket_of_a_late_generator_moves_an_edge_by_throughput() -> None:

@@ -43,7 +43,7 @@ def test_a_run_whose_baseline_was_not_sent_whole_says_nothing(
     missed = {"name": "missed", "ok": ok, "value": 0.0015, "limit": 0.001}
     impact = made({"baseline": {"tests": [{**missed, "detail": "0.15% of its schedule"}]}})
     (plan,) = lay_out(catalogue.chosen(["lane"], quick=True), settings_for(quick=True), seed=1)
-    driven = Driven(plan, Truth((), 0.02, (), (), (), ()), impact, cast(Findings, None), ())
+    driven = Driven(plan, Truth((), 0.02, (), (), (), ()), impact, cast(Findings, None), (), ())
     assert driven.starved == starved
 
 

@@ -18,7 +18,8 @@ class Measured:
 
     `dips` are by success ratio, `throughput_dips` from `ok` alone; `theta` is what the latter take
     for noise. `base` is where the baseline lay, `end` where the episode ended. `stall_s` is how
-    late the generator was at worst meanwhile, by its own account, `base_stall_s` in the baseline.
+    late the generator was at worst meanwhile, by its own account, `base_stall_s` in the baseline;
+    `held_up_s` how long the machine held an operation up at worst that no effect hit.
     """
 
     base: tuple[float, float]
@@ -30,6 +31,7 @@ class Measured:
     throughput_dips: Dips
     stall_s: float
     base_stall_s: float
+    held_up_s: float
 
     def value(self, name: str) -> float | None:
         """Return a measure of the fault by its name in impact.json."""
@@ -52,4 +54,5 @@ def measured_of(driven: Driven, placed: Placed) -> Measured:
         throughput_dips=[(dip.start, dip.end) for dip in blind.course.dips],
         stall_s=driven.latest(placed.at - 1.0, placed.until),
         base_stall_s=driven.latest(base.start, base.end),
+        held_up_s=driven.held_up(placed),
     )

@@ -133,6 +133,7 @@ def _edges_by_throughput(case: _Case, figure: str) -> Row:
     stalls = [
         (case.measured.base_stall_s, DIP_STALL_S),
         (case.stall_s if row.error is None else 0.0, DIP_STALL_S),
+        (case.measured.held_up_s if row.error is None else 0.0, DIP_STALL_S),
         (case.stall_s if by_a_bucket else 0.0, BUCKET_STALL_S),
     ]
     stood = max((stall for stall, enough in stalls if stall > enough), default=0.0)

@@ -12,7 +12,7 @@ from typing import Any
 from brownout.base.binary import find_loadgen, loadgen_version
 from brownout.base.errors import GeneratorError
 from brownout.base.wait import wait_until
-from brownout.calibration.layout import RunPlan
+from brownout.calibration.layout import Placed, RunPlan
 from brownout.calibration.scenario import Setup
 from brownout.calibration.truth import Truth, read_truth
 from brownout.judge.analysis import analyze, load_run
@@ -29,6 +29,8 @@ __all__ = ["TRUTH", "Driven", "drive", "measure", "scripted_server", "workload_o
 #: The server's own account, in the run directory.
 TRUTH = "truth.json"
 _PATIENCE_S = 30.0
+#: So long after an effect, what it held back may still come.
+_AFTER_S = 0.2
 #: A run of ten minutes is a few megabytes.
 _LEAST_FREE_BYTES = 20_000_000
 Progress = Callable[[float], None]
@@ -39,8 +41,9 @@ class Driven:
     """A run that is over: what was measured, twice, and what the server says it did.
 
     `by_throughput` are the same raw files measured as if nothing but
-    `ok` was known. `lags` says from which second on the generator was how late at worst, both in
-    seconds.
+    `ok` was known. `lags` says from which second on the generator was how late at worst, and
+    `responses` from which tenth of a second on an operation that was served took how long at worst;
+    all in seconds.
     """
 
     plan: RunPlan
@@ -48,6 +51,7 @@ class Driven:
     impact: Impact
     by_throughput: Findings
     lags: tuple[tuple[float, float], ...]
+    responses: tuple[tuple[float, float], ...]
 
     @property
     def starved(self) -> str | None:
@@ -66,6 +70,24 @@ class Driven:
     def latest(self, start: float, end: float) -> float:
         """Return how late the generator was at worst between two times, in seconds."""
         return max((lag for t, lag in self.lags if start - 1.0 < t < end), default=0.0)
+
+    def held_up(self, placed: Placed) -> float:
+        """Return how long an operation was held up at worst that no effect of the server's hit.
+
+        That is by the machine: a client may stand still, and the generator is not late by that. In
+        seconds, around the time of `placed`.
+        """
+        losses = self.truth.losses(placed.effects)
+        longest = max(
+            (
+                response
+                for t, response in self.responses
+                if placed.at - 1.0 < t < placed.until
+                and not any(loss.start - 0.1 < t < loss.end + _AFTER_S for loss in losses)
+            ),
+            default=0.0,
+        )
+        return max(0.0, longest - self.plan.setup.latency_ms / 1000)
 
 
 def drive(
@@ -101,7 +123,8 @@ def measure(plan: RunPlan, run: RunDirectory) -> Driven:
     closed = frozenset(stream.name for stream in data.streams)
     blind = replace(data, series=replace(data.series, closed=closed))
     impact = analyze(run.path)
-    return Driven(plan, read_truth(run.path / TRUTH), impact, assess(blind), tuple(_lags(run)))
+    return Driven(plan, read_truth(run.path / TRUTH), impact, assess(blind), tuple(_lags(run)),
+                  tuple(_responses(run)))  # fmt: skip
 
 
 def workload_of(setup: Setup) -> Workload:
@@ -157,6 +180,12 @@ def _lags(run: RunDirectory) -> Iterator[tuple[float, float]]:
     with run.generator_series.open(newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
             yield float(row["t"]), float(row["lag_max_ms"]) / 1000
+
+
+def _responses(run: RunDirectory) -> Iterator[tuple[float, float]]:
+    with run.series.open(newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            yield float(row["t"]), float(row["max_us"]) / 1_000_000
 
 
 def _write_record(
