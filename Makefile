@@ -168,7 +168,8 @@ defects: setup ## Put deliberate defects into a copy, one at a time, and see the
 	@$(BIN)/python tools/check_defects.py
 
 soak: setup ## Kill, starve, outlast and fuzz: our own failures, for some hours (FUZZ_S=… a Go fuzz)
-	@BROWNOUT_SOAK_KILLS="$${BROWNOUT_SOAK_KILLS:-200}" $(BIN)/python -m pytest -m soak -v
+	@BROWNOUT_SOAK_KILLS="$${BROWNOUT_SOAK_KILLS:-200}" \
+		BROWNOUT_SOAK_CALLS="$${BROWNOUT_SOAK_CALLS:-100}" $(BIN)/python -m pytest -m soak -v
 	@BROWNOUT_FUZZ_EXAMPLES=$(FUZZ_EXAMPLES) $(BIN)/python -m pytest -m hypothesis --timeout 7200 -v
 	@echo "and the generator under Go's race detector, which needs a C compiler"
 	@$(SERVERS) CGO_ENABLED=1 $(GO) test -race -count=1 -vet=off -timeout 30m ./...

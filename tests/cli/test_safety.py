@@ -1,5 +1,6 @@
 """`brownout plan`, `abort` and `heal` as commands: what they say and their exit codes."""
 
+import errno
 import json
 import re
 from collections.abc import Callable
@@ -8,8 +9,10 @@ from typing import Any
 
 import pytest
 from tests.cli.conftest import Brownout
+from tests.wording import mentions
 
 from brownout.base import catalog
+from brownout.base.errors import ExitCode
 from brownout.databases.adapter import MilestoneState
 from brownout.databases.aerospike.adapter import AerospikeAdapter
 from brownout.faults import open_runs
@@ -274,6 +277,31 @@ def test_with_no_run_there_is_nothing_to_stop_or_to_heal(brownout: Brownout) -> 
     assert (stopped.code, "no run is in progress" in stopped.err) == (64, True)
     healed = brownout("heal")
     assert (healed.code, "nothing to heal" in healed.out) == (0, True)
+
+
+def test_a_heal_that_the_machine_cuts_short_says_so_and_that_it_may_be_repeated(
+    brownout: Brownout, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "events.ndjson")
+
+    open_runs.claim("mine", home, "lab-mongodb", brought_up=False)
+    try:
+        monkeypatch.setattr("brownout.faults.heal.heal", full)
+        healed = brownout("heal")
+    finally:
+        open_runs.release("mine")
+    assert healed.code == ExitCode.UNDO_FAILED
+    assert mentions(healed.err, "mine", "No space left on device", "`brownout heal mine`")
+
+
+def test_a_claim_that_cannot_be_read_is_not_said_to_be_none(brownout: Brownout, home: Path) -> None:
+    path = open_runs.state_home() / "open" / "mine.json"
+    path.mkdir(parents=True)
+    healed = brownout("heal")
+    assert healed.code == ExitCode.BAD_INPUT
+    assert mentions(healed.err, str(path), "cannot be read", "Is a directory")
+    assert "remove" not in healed.err
 
 
 def test_a_run_that_goes_on_is_told_to_stop_and_not_healed(brownout: Brownout, home: Path) -> None:

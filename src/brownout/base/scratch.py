@@ -33,15 +33,26 @@ def scratch(purpose: str) -> Iterator[Path]:
 
 
 def remove_left() -> list[Path]:
-    """Remove and return our user's folders under TMPDIR whose process has ended without it."""
-    left = [
-        place
-        for place in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*")
-        if not place.is_symlink()
-        and (place / _LOCK).is_file()
-        and place.stat().st_uid == os.geteuid()
-        and not is_locked(place / _LOCK)
-    ]
+    """Remove and return our user's folders under TMPDIR whose process has ended without it.
+
+    What cannot be looked at stays.
+    """
+    try:
+        left = [p for p in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*") if _is_left(p)]
+    except OSError:  # on a full disk there may be no TMPDIR
+        return []
     for place in left:
         shutil.rmtree(place, ignore_errors=True)
     return left
+
+
+def _is_left(place: Path) -> bool:
+    try:
+        return (
+            not place.is_symlink()
+            and place.stat().st_uid == os.geteuid()
+            and (place / _LOCK).is_file()
+            and not is_locked(place / _LOCK)
+        )
+    except OSError:  # it is gone by now
+        return False

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from brownout.base.errors import ExitCode, Refused
+from brownout.base.errors import BrownoutError, ExitCode, Refused
 from brownout.cli.arguments import Experiment, ExperimentCluster, complete_cluster, complete_run
 from brownout.cli.durations import duration_option, seconds
 from brownout.cli.settings import Settings, variables
@@ -121,10 +121,20 @@ def _heal(claim: "Claim", limit_s: float, asked: "Asked") -> Exception | None:
     try:
         done = heal_claim(claim, limit_s, _once(), asked)
     except Exception as error:
-        typer.echo(f"{claim.cluster}: {error}", err=True)
+        typer.echo(f"{claim.cluster}: {_why(error, claim.cluster)}", err=True)
         return error
     typer.echo(f"{claim.cluster}: {_deeds(done)}")
     return None
+
+
+def _why(error: Exception, cluster: str) -> str:
+    """Say why a heal failed; what this machine refused us, as on a full disk, may be over soon."""
+    if isinstance(error, BrownoutError):
+        return str(error)
+    return (
+        f"the heal was cut short by {type(error).__name__}: {error}; `brownout heal {cluster}` "
+        "again: it does nothing twice"
+    )
 
 
 def _deeds(done: "Healed") -> str:

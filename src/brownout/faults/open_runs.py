@@ -349,7 +349,11 @@ def _read(path: Path) -> Claim | None:
         return Claim(**{**data, "command": tuple(data["command"]), "nodes": nodes})
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, TypeError, KeyError) as error:
+    except OSError as error:
+        raise RunDirectoryError(
+            f"{path}: cannot be read: {error.strerror}", "see why, then try again"
+        ) from error
+    except (ValueError, TypeError, KeyError) as error:
         raise RunDirectoryError(
             f"{path}: not a claim of a run: {error}",
             "see whether a run is in progress; if none is, remove the file",

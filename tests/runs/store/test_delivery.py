@@ -1,5 +1,6 @@
 """A run that could not be copied to its store is no success of `chaos run`, whatever it found."""
 
+import errno
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ from tests import chaos_runner as chaos
 
 from brownout import control
 from brownout.inventory.model import Cluster
+from brownout.runs.store import delivery
 
 LOST = "the run is NOT in the store file:///dev/null/runs"
 
@@ -20,6 +22,20 @@ def test_exit_0_takes_a_pass_a_met_hypothesis_and_a_run_that_is_kept(
     verdict: str, not_stored: str | None, met: bool, code_0: bool
 ) -> None:
     assert control._succeeded({"verdict": verdict, "not_stored": not_stored}, met) is code_0
+
+
+def test_runs_that_cannot_be_listed_are_said_to_be_not_copied_and_nothing_crashes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unreadable() -> None:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setenv("BROWNOUT_STORE", f"file://{tmp_path}")
+    monkeypatch.setattr(delivery, "list_all", unreadable)
+    said: list[str] = []
+    (why,) = delivery.deliver_left(said.append)
+    assert "Too many open files" in why
+    assert [why in line for line in said] == [True]
 
 
 @pytest.mark.live

@@ -76,7 +76,7 @@ def deliver_left(complain: Complain = logger.error) -> list[str]:
     try:
         place = find()
         folders = left(place) if place else []
-    except BrownoutError as error:
+    except (BrownoutError, OSError) as error:
         complain(f"nothing was copied to the store: {error}")
         return [str(error)]
     return [why for folder in folders if (why := deliver(folder, complain)) is not None]
