@@ -151,8 +151,10 @@ def _recorded(node: str, spec: ProcessSpec) -> Identity | None:
 def _named_by_pid_file(spec: ProcessSpec) -> Identity | None:
     try:
         pid = int(spec.pid_file.read_text(encoding="ascii").strip())
-    except (OSError, ValueError):
+    except (FileNotFoundError, PermissionError, IsADirectoryError, ValueError):
         return None
+    except OSError as error:
+        raise HostError(f"{spec.pid_file}: cannot be read: {error.strerror}") from error
     identity = procfs.identify(pid) if pid > 0 else None
     return identity if identity and identity.runs(spec.command) else None
 
@@ -161,8 +163,10 @@ def _process(identity: Identity) -> Process | None:
     """Return what a process is now; None if it ended in between."""
     try:
         states = procfs.thread_states(identity.pid)
-    except OSError:
+    except (FileNotFoundError, ProcessLookupError):
         return None
+    except OSError as error:
+        raise HostError(f"process {identity.pid} cannot be looked at: {error.strerror}") from error
     if states <= {"Z", "X"}:
         return None
     age_s = time.clock_gettime(time.CLOCK_BOOTTIME) - identity.started / os.sysconf("SC_CLK_TCK")

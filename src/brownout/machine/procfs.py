@@ -2,9 +2,13 @@
 
 A process is known by its id, its start time and its command line. The id alone is never enough:
 the kernel gives it to the next one.
+
+A process that cannot be looked at has not ended: only the kernel's own answer that it is not there
+says so, and anything else raises `HostError`.
 """
 
 import contextlib
+import errno
 import os
 import select
 import signal
@@ -23,6 +27,8 @@ _PROC = Path("/proc")
 POLL_S = 0.002
 #: So long a process may be without a command line while the kernel reads its program.
 _READ_S = 0.25
+#: What the kernel answers about a process that is not there.
+_GONE = (FileNotFoundError, ProcessLookupError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +48,17 @@ class Identity:
 
 
 def identify(pid: int) -> Identity | None:
-    """Return the process that has `pid` now; None if there is none or it has ended."""
+    """Return the process that has `pid` now; None if there is none or it has ended.
+
+    Raises `HostError` where it cannot be looked at.
+    """
     try:
         started = _start_time(pid)
         words = _command_line(pid).split(b"\0")[:-1]
-    except (OSError, ValueError, IndexError):
+    except (*_GONE, ValueError, IndexError):
         return None
+    except OSError as error:
+        raise _unseen(pid, error) from error
     identity = Identity(pid, started, tuple(os.fsdecode(word) for word in words))
     return identity if is_alive(identity) else None
 
@@ -65,7 +76,7 @@ def is_alive(identity: Identity) -> bool:
     """Whether that very process still exists.
 
     A zombie has ended, but only once its last thread has: the first thread may be a zombie while
-    others still hold the files open.
+    others still hold the files open. Raises `HostError` where it cannot be looked at.
     """
     try:
         fields = _fields(_PROC / str(identity.pid) / "stat")
@@ -73,23 +84,31 @@ def is_alive(identity: Identity) -> bool:
             return False
         ended = fields[0] in "ZX"
         return not ended or not thread_states(identity.pid) <= {"Z", "X"}
-    except (OSError, ValueError, IndexError):
+    except (*_GONE, ValueError, IndexError):
         return False
+    except OSError as error:
+        raise _unseen(identity.pid, error) from error
 
 
 def thread_states(pid: int) -> frozenset[str]:
-    """Return the kernel's state letters of all threads of `pid`; `T` is a stopped one."""
+    """Return the kernel's state letters of all threads of `pid`; `T` is a stopped one.
+
+    Raises `OSError` where it is not there or cannot be looked at.
+    """
     states = set()
     for task in (_PROC / str(pid) / "task").iterdir():
         try:
             states.add(_fields(task / "stat")[0])
-        except (FileNotFoundError, ProcessLookupError):
+        except _GONE:
             continue  # that thread ended in between
     return frozenset(states)
 
 
 def users_of(directory: Path) -> list[int]:
-    """Return the ids of processes that have a file open, or work, in `directory`."""
+    """Return the ids of processes that have a file open, or work, in `directory`.
+
+    Those of other accounts may be hidden from us. Raises `HostError` where none can be looked at.
+    """
     inside = os.fspath(directory) + os.sep
     users = []
     for entry in _PROC.iterdir():
@@ -185,8 +204,10 @@ def _command_line(pid: int) -> bytes:
             words = (process / "cmdline").read_bytes()
             if not words:
                 (process / "exe").readlink()
-        except OSError:
+        except (*_GONE, PermissionError):  # another account's may be hidden from us
             return b""
+        except OSError as error:
+            raise _unseen(pid, error) from error
         return words or None
 
     return wait_until(look, _READ_S, POLL_S, so=lambda words: words is not None) or b""
@@ -199,12 +220,19 @@ def _start_time(pid: int) -> int:
 def _paths_in_use(process: Path) -> list[str]:
     """Return the paths a process holds, as far as we may look."""
     links = [process / "cwd"]
-    with contextlib.suppress(OSError):
-        links += (process / "fd").iterdir()
     paths = []
-    for link in links:
-        try:
-            paths.append(os.fspath(link.readlink()))
-        except OSError:
-            continue
+    try:
+        with contextlib.suppress(*_GONE, PermissionError):
+            links += (process / "fd").iterdir()
+        for link in links:
+            with contextlib.suppress(*_GONE, PermissionError):
+                paths.append(os.fspath(link.readlink()))
+    except OSError as error:
+        raise _unseen(int(process.name), error) from error
     return paths
+
+
+def _unseen(pid: int, error: OSError) -> HostError:
+    full = error.errno in (errno.EMFILE, errno.ENFILE)
+    hint = "raise the limit on open files (`ulimit -n`)" if full else ""
+    return HostError(f"process {pid} cannot be looked at: {error.strerror}", hint)
