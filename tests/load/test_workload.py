@@ -391,6 +391,12 @@ def test_overrides_win_over_a_variant() -> None:
     assert workloads.load("key-value-3x50:0-100", "streams.app.rate=5").streams[0].rate == 5
 
 
+def test_overrides_need_not_go_together_with_a_variant_that_is_not_used() -> None:
+    workloads.load("lab", "streams.orders.mix={read: 50, update: 50},streams.orders.reads=session")
+    with pytest.raises(ConfigurationError, match="found session beside linearizable: true"):
+        workloads.load("lab:registers", "streams.orders.reads=session")
+
+
 def test_an_unknown_variant_is_refused_with_those_there_are() -> None:
     with pytest.raises(ConfigurationError, match="no variant `5-95`; wanted one of 100-0, 95-5,"):
         workloads.load("key-value-3x50:5-95")

@@ -247,8 +247,7 @@ def load(name_or_path: str | Path, overrides: Mapping[str, Any] | str = "") -> W
     wanted = parse_overrides(overrides) if isinstance(overrides, str) else dict(overrides)
     data = parse_yaml(text, source)
     chosen = _chosen(data, variant, source)
-    data = apply_overrides(apply_overrides(data, chosen), wanted)
-    workload = parse(data, source)
+    workload = _checked(apply_overrides(apply_overrides(data, chosen), wanted), source, data)
     if variant:
         workload._name = f"{workload.name}:{variant}"
     return workload
@@ -287,9 +286,18 @@ def parse(data: Mapping[str, Any], source: str = "workload") -> Workload:
 
     Raises `ConfigurationError` with all problems.
     """
+    return _checked(data, source, data)
+
+
+def _checked(data: Mapping[str, Any], source: str, written: Mapping[str, Any]) -> Workload:
+    """Return the workload `data`; its variants are held against the file as it was `written`.
+
+    A variant that is not used need not go together with the overrides of this load.
+    """
     base = str(Path(source).parent)
     workload, problems = examined(Workload, data, base)
-    problems += _variant_problems(data, problems, base)
+    of_file = problems if written is data else examined(Workload, written, base)[1]
+    problems = [*problems, *_variant_problems(written, of_file, base)]
     if workload is None or problems:
         ordered = sorted(problems, key=lambda problem: tuple(map(str, problem.place)))
         raise ConfigurationError([f"{source}: {problem}" for problem in ordered])

@@ -11,6 +11,7 @@ from brownout.databases.adapter import adapter_for
 from brownout.databases.lab.ports import reserve_ports
 from brownout.databases.postgresql.settings import VARIABLE, living_directory, own_settings
 from brownout.databases.postgresql.storage import directory as directory_of
+from brownout.databases.postgresql.storage import is_data as storage_is_data
 from brownout.inventory.model import Cluster, Node, ProcessSpec
 from brownout.machine.footprint import Footprint
 from brownout.machine.host import host_for
@@ -83,6 +84,29 @@ def test_a_log_and_tablespaces_that_lie_elsewhere_are_emptied_before_the_data_di
     assert [*log.iterdir(), *space.iterdir(), *data.iterdir()] == []
 
     assert directories(one, begun=True) == [data]
+
+
+@pytest.mark.parametrize(
+    ("file", "is_data"),
+    [
+        ("data/base/5/2619_vm", True),
+        ("data/base/5/pg_filenode.map", True),
+        ("data/base/pgsql_tmp/pgsql_tmp71.0", True),
+        ("data/base/5/t3_16401", True),
+        ("data/global/pg_control", True),
+        ("data/global/1262.1", True),
+        ("elsewhere/pg_wal/000000010000000000000004", True),
+        ("space/PG_18_202506291/16384/16385", True),
+        ("base/n1/patroni.log", False),
+        ("base/2026/patroni.log", False),
+        ("global/postgresql.log", False),
+        ("data/log/postgresql.csv", False),
+    ],
+)
+def test_data_are_known_by_where_they_lie_whatever_the_folders_above_are_called(
+    file: str, is_data: bool
+) -> None:
+    assert storage_is_data(Path("/srv") / file) is is_data
 
 
 def test_a_link_to_what_is_no_tablespace_is_refused(tmp_path: Path) -> None:

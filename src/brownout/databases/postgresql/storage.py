@@ -20,7 +20,12 @@ _MARK, _LOG, _SPACES = "PG_VERSION", "pg_wal", "pg_tblspc"
 #: What is in a tablespace (`PG_16_202307071`), and in a write-ahead log.
 _OF_SPACES = re.compile(r"PG_\d+_\d+")
 _OF_LOGS = re.compile(r"[0-9A-F]{8,24}(\..*)?|archive_status|summaries|xlogtemp\..*")
-_DATA = re.compile(rf"/(base|global|{_LOG}|{_OF_SPACES.pattern})/")
+#: A file of a database or a tablespace, of the whole cluster, or of the log; a folder of a user's
+#: may be called `base` or `global` too. Source: PostgreSQL's manual, "Database File Layout".
+_DATA = re.compile(
+    rf"/(?:base|{_OF_SPACES.pattern})/(?:\d+|pgsql_tmp)/(?:t?\d|pg_|pgsql_tmp|PG_)[^/]*$"
+    rf"|/global/(?:\d|pg_)[^/]*$|/{_LOG}/"
+)
 #: What Patroni itself may have made there before a base backup was complete.
 _HALF_MADE = frozenset(
     {"backup_label", "backup_manifest", "base", "pg_wal", "patroni.dynamic.json"}
