@@ -1,5 +1,6 @@
 """A fault is looked at while it lasts; the undo says what was seen of it."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -58,6 +59,20 @@ def test_a_fault_that_lasts_until_its_undo_has_not_ended() -> None:
     lasted = running.stop()
     assert (lasted.first_no, ended) == (None, [])
     assert lasted.looks >= 2
+
+
+def test_a_look_that_this_machine_refuses_does_not_end_the_watch() -> None:
+    looks: list[bool] = []
+
+    def look() -> bool:
+        looks.append(len(looks) < 3)
+        if len(looks) == 2:
+            raise OSError(errno.EMFILE, "Too many open files")
+        return looks[-1]
+
+    running, ended = watching(look)
+    await_true(lambda: ended)
+    assert running.stop().first_no is not None
 
 
 def test_a_fault_that_ends_does_so_between_the_last_yes_and_the_first_no() -> None:

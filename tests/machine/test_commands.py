@@ -1,6 +1,7 @@
 """Scripts of ours: what they get, what they say, and how they end."""
 
 import pytest
+from tests.exhausted import no_file_left
 
 from brownout.base.errors import HostError
 from brownout.machine.commands import Answer, Completed, LocalRunner, answer, last_words, script
@@ -48,6 +49,11 @@ def test_a_failed_script_says_what_where_and_its_last_words() -> None:
 def test_a_script_that_does_not_end_is_given_up() -> None:
     with pytest.raises(HostError, match=r"did not end within 0\.1 s on this machine"):
         LocalRunner().run(script("sleep 3"), timeout_s=0.1)
+
+
+def test_a_script_that_cannot_be_started_is_an_error_of_its_host() -> None:
+    with no_file_left(), pytest.raises(HostError, match=r"started on this machine: Too many open"):
+        _run("true")
 
 
 def test_last_words_are_short() -> None:

@@ -1,14 +1,13 @@
 """Only what the kernel says is not there has ended; what cannot be looked at has not."""
 
 import os
-import resource
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.exhausted import no_file_left
 from tests.wording import mentions
 
 from brownout.base.errors import HostError
@@ -24,17 +23,6 @@ def process() -> Iterator[subprocess.Popen[bytes]]:
     with subprocess.Popen(COMMAND) as process:
         yield process
         process.kill()
-
-
-@contextmanager
-def no_file_left() -> Iterator[None]:
-    """Leave this process no file that it could open, as a leak or a low `ulimit -n` does."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def identity_of(process: subprocess.Popen[bytes]) -> procfs.Identity:

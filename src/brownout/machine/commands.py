@@ -101,6 +101,10 @@ class LocalRunner:
             raise HostError(
                 f"a script did not end within {timeout_s:g} s on {self.where}"
             ) from error
+        except OSError as error:  # no process or file descriptor is left
+            raise HostError(
+                f"a script could not be started on {self.where}: {error.strerror}"
+            ) from error
         received, after_s = time.monotonic(), _ahead_s()
         output, errors = printed(done.stdout), printed(done.stderr)
         ahead_s = after_s if abs(after_s - before_s) < _STEP_S else None  # else it was set
