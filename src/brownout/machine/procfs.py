@@ -225,7 +225,7 @@ def _paths_in_use(process: Path) -> list[str]:
         with contextlib.suppress(*_GONE, PermissionError):
             links += (process / "fd").iterdir()
         for link in links:
-            with contextlib.suppress(*_GONE, PermissionError):
+            with contextlib.suppress(OSError):  # a path may be too long to be told
                 paths.append(os.fspath(link.readlink()))
     except OSError as error:
         raise _unseen(int(process.name), error) from error
