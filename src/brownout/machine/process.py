@@ -156,6 +156,8 @@ def _named_by_pid_file(spec: ProcessSpec) -> Identity | None:
     except OSError as error:
         raise HostError(f"{spec.pid_file}: cannot be read: {error.strerror}") from error
     identity = procfs.identify(pid) if pid > 0 else None
+    if identity is None and pid > 0 and procfs.is_hidden(pid):
+        raise HostError(f"{spec.pid_file}: {procfs.hidden_words(pid)}", procfs.HIDDEN_HINT)
     return identity if identity and identity.runs(spec.command) else None
 
 

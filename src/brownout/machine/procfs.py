@@ -20,13 +20,17 @@ from pathlib import Path
 from brownout.base.errors import HostError
 from brownout.base.wait import wait_until
 
-__all__ = ["Handle", "Identity", "find", "identify", "is_alive", "thread_states", "users_of"]
+__all__ = [
+    "HIDDEN_HINT", "Handle", "Identity", "find", "hidden_words", "identify", "is_alive",
+    "is_hidden", "thread_states", "users_of",
+]  # fmt: skip
 
 _PROC = Path("/proc")
 #: How often the end of a process is looked for; the uncertainty of its time.
 POLL_S = 0.002
 #: So long a process may be without a command line while the kernel reads its program.
 _READ_S = 0.25
+HIDDEN_HINT = "use the server's own account, or mount /proc with `gid=` of a group of this one"
 #: What the kernel answers about a process that is not there.
 _GONE = (FileNotFoundError, ProcessLookupError)
 
@@ -61,6 +65,28 @@ def identify(pid: int) -> Identity | None:
         raise _unseen(pid, error) from error
     identity = Identity(pid, started, tuple(os.fsdecode(word) for word in words))
     return identity if is_alive(identity) else None
+
+
+def is_hidden(pid: int) -> bool:
+    """Whether another account's process has `pid` and /proc does not show it to us (`hidepid`).
+
+    Source: proc(5), "hidepid".
+    """
+    with contextlib.suppress(OSError):
+        (_PROC / str(pid) / "stat").stat()
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return False
+
+
+def hidden_words(pid: int) -> str:
+    """Say that a process `is_hidden`."""
+    return f"process {pid} is hidden from our account, as /proc is mounted with `hidepid`"
 
 
 def find(command: Sequence[str]) -> list[Identity]:

@@ -8,6 +8,7 @@ from typing import Any
 from brownout.base.errors import HostError
 from brownout.machine.commands import Answer, Runner, answer, script
 from brownout.machine.processes import DESCRIBE, FUNCTIONS, Located, described
+from brownout.machine.procfs import HIDDEN_HINT, hidden_words
 from brownout.machine.ssh.spec import SshSpec
 
 __all__ = ["MACHINE", "SCRIPTS", "locate", "question"]
@@ -30,6 +31,7 @@ esac
 for pid in $pids; do
   case $pid in 0|*[!0-9]*) continue;; esac
   describe "$pid"
+  [ -e "/proc/$pid/stat" ] || case $(kill -0 "$pid" 2>&1) in *ermitted*) echo "hidden $pid";; esac
 done
 if [ -n "$3" ]; then
   /bin/sh -c "$3" >/dev/null 2>&1
@@ -44,8 +46,8 @@ SCRIPTS = {"locate": _LOCATE, "machine": MACHINE}
 def locate(node: str, spec: SshSpec, runner: Runner) -> Located:
     """Ask the node's machine for its process.
 
-    Raises `HostError` where the answer is not to be trusted: no such unit, several processes, or
-    one that runs another program.
+    Raises `HostError` where the answer is not to be trusted: no such unit, several processes, one
+    that runs another program, or one that is hidden from us.
     """
     how, value, status = question(spec)
     done = runner.run(script(_LOCATE, how, value, status))
@@ -56,6 +58,8 @@ def locate(node: str, spec: SshSpec, runner: Runner) -> Located:
             "correct `service` in the inventory; `systemctl list-units` shows what there is",
         )
     processes = described(reply, done)
+    if (hidden := reply.number("hidden")) is not None and not processes:
+        raise HostError(f"node `{node}`: {hidden_words(hidden)} on {runner.where}", HIDDEN_HINT)
     wanted = [one for one in processes if spec.commands is None or one.runs(spec.commands.program)]
     if len(wanted) > 1 or (processes and not wanted and how == "pid_command"):
         names = ", ".join(f"{one.pid} ({one.program})" for one in processes)
