@@ -15,7 +15,7 @@ from tests.forked_run import brownout
 from tests.waiting import await_whole
 from tests.wording import mentions
 
-from brownout.base.errors import ConfigurationError, Refused
+from brownout.base.errors import ConfigurationError, ExitCode, Refused
 from brownout.databases.adapter import adapter_for
 from brownout.faults import cluster_record, open_runs
 from brownout.faults.act import PendingUndo
@@ -267,6 +267,19 @@ def test_without_its_record_a_run_is_healed_only_where_run_json_has_the_same_nod
         code, output = dead.heal("--also", node.name)
         assert code == 0, output
         assert dead.runs(node)
+
+
+def test_a_record_that_cannot_be_read_is_not_taken_for_gone(dead: Dead) -> None:
+    record = dead.run / cluster_record.FILE
+    record.rename(dead.run / "kept")
+    record.mkdir()
+    code, output = dead.heal()
+    assert code == ExitCode.BAD_INPUT, output
+    assert mentions(output, str(record), "cannot be read", "Is a directory")
+    assert dead.is_held()
+    record.rmdir()
+    (dead.run / "kept").rename(record)
+    assert dead.heal()[0] == 0
 
 
 @pytest.mark.parametrize(

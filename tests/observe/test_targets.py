@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from brownout.base.errors import HostError
+from brownout.machine import procfs
 from brownout.observe import targets
 
 
@@ -35,3 +37,16 @@ def test_what_dead_runs_left_is_forgotten() -> None:
     targets.register("r1", "127.0.0.1:2", os.getpid())
     assert [run.run for run in targets.running()] == ["r1"]
     assert [path.name for path in targets.directory().iterdir()] == ["r1.json"]
+
+
+def test_a_run_whose_process_cannot_be_looked_at_is_not_forgotten(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refused(pid: int) -> None:
+        raise HostError(f"process {pid} cannot be looked at: Too many open files")
+
+    targets.register("r1", "127.0.0.1:4711", os.getpid())
+    with monkeypatch.context() as patched:
+        patched.setattr(procfs, "identify", refused)
+        assert list(targets.running()) == []
+    assert [run.run for run in targets.running()] == ["r1"]

@@ -16,7 +16,7 @@ from typing import Any, Self
 
 import yaml
 
-from brownout.base.errors import BrownoutError, ConfigurationError
+from brownout.base.errors import BrownoutError, ConfigurationError, RunDirectoryError
 from brownout.base.files import replace_file
 from brownout.base.settings_file import parse_yaml, read_text
 from brownout.inventory import inventory, labs
@@ -43,11 +43,21 @@ class ClusterRecord:
 
     @classmethod
     def read(cls, run: Path) -> Self | None:
-        """Return the record of a run; None where it is gone or torn."""
+        """Return the record of a run; None where it is gone or torn.
+
+        Raises `RunDirectoryError` where it is there and cannot be read.
+        """
         try:
             data = yaml.safe_load((run / FILE).read_text("utf-8"))
             return cls(**{**data, "members": tuple(data["members"])})
-        except (OSError, ValueError, TypeError, KeyError, yaml.YAMLError):
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise RunDirectoryError(
+                f"{run / FILE}: cannot be read: {error.strerror}",
+                "without it nothing shows which nodes the run was on; see why, then try again",
+            ) from error
+        except (ValueError, TypeError, KeyError, yaml.YAMLError):
             return None
 
     @property

@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from brownout.base.errors import HostError
 from brownout.base.files import SHARED, private_directory, replace_file
 from brownout.faults.open_runs import state_home
 from brownout.machine import procfs
@@ -58,7 +59,9 @@ def running() -> Iterator[Target]:
             labels, (address,) = group["labels"], group["targets"]
             process = procfs.identify(int(labels["__brownout_pid"]))
             alive = process is not None and str(process.started) == labels["__brownout_started"]
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, HostError):  # it may be alive, and is listed when it can be looked at
+            continue
+        except (ValueError, KeyError, TypeError):
             alive = False
         if alive:
             yield Target(path.stem, str(address))
