@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.exhausted import no_file_left
 
 from brownout.base.locks import Held, Lock, holder_of, is_locked
 
@@ -99,3 +100,10 @@ def test_a_shorter_holder_leaves_nothing_of_a_longer_one(path: Path) -> None:
     for holder in ("a rather long holder", "short"):
         with Lock(path, holder):
             assert holder_of(path) == holder
+
+
+def test_a_lock_that_cannot_be_looked_at_is_not_said_to_be_free(path: Path) -> None:
+    with Lock(path):
+        with no_file_left(), pytest.raises(OSError, match="Too many open files"):
+            is_locked(path)
+        assert is_locked(path)

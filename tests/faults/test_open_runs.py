@@ -9,10 +9,11 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
+from tests.exhausted import no_file_left
 from tests.forked_run import brownout
 from tests.wording import naming
 
-from brownout.base.errors import Refused
+from brownout.base.errors import BrownoutError, Refused
 from brownout.faults import heal, open_runs
 from brownout.faults.claimed_nodes import ClaimedNode, nodes_of
 from brownout.faults.open_runs import Claim
@@ -58,6 +59,8 @@ def test_a_run_of_another_container_on_the_same_volume_is_alive(
     assert held.is_alive()
     with pytest.raises(Refused, match="is still running"):
         heal.heal(held, 1.0, print)
+    with no_file_left(), pytest.raises(BrownoutError, match="Too many open files"):
+        held.is_alive()
     with pytest.raises(Refused, match=naming("`shop`", run, 1)):
         open_runs.claim("shop", run, "shop", brought_up=False)
 

@@ -1,5 +1,6 @@
 """One process at a time: a lock on a file, which the kernel releases when its holder dies."""
 
+import errno
 import fcntl
 import os
 from collections.abc import Callable
@@ -8,7 +9,10 @@ from typing import Final, Self
 
 from brownout.base.wait import wait_until
 
-__all__ = ["Held", "Lock", "holder_of", "is_locked"]
+__all__ = ["NO_LOCKS", "Held", "Lock", "holder_of", "is_locked"]
+
+#: What a file system without locks answers: flock(2).
+NO_LOCKS: Final = frozenset({errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP})
 
 #: Who only looks whether a lock is held holds it for a moment.
 _LOOK_EVERY_S: Final = 0.02
@@ -76,18 +80,23 @@ class Lock:
 
 
 def is_locked(path: Path) -> bool:
-    """Return whether a process holds the lock on `path`; False where there is no file locking."""
+    """Return whether a process holds the lock on `path`; False where there is no file locking.
+
+    Raises `OSError` where the file cannot be looked at.
+    """
     try:
         handle = os.open(path, os.O_RDWR | os.O_CLOEXEC)
-    except OSError:
+    except FileNotFoundError:
         return False
     try:
         fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
         return False
     except BlockingIOError:
         return True
-    except OSError:
-        return False
+    except OSError as error:
+        if error.errno in NO_LOCKS:
+            return False
+        raise
     finally:
         os.close(handle)
 

@@ -25,7 +25,7 @@ from typing import Any, Literal
 
 from brownout.base.errors import Refused, RunDirectoryError
 from brownout.base.files import private_directory, private_file, user_state
-from brownout.base.locks import Held, Lock, is_locked
+from brownout.base.locks import NO_LOCKS, Held, Lock, is_locked
 from brownout.faults.claimed_nodes import ClaimedNode, overlap
 from brownout.machine import procfs
 
@@ -88,11 +88,17 @@ class Claim:
         return procfs.Identity(self.pid, self.started, self.command)
 
     def is_alive(self) -> bool:
-        """Whether the process that runs it still exists, also in another container."""
+        """Whether the process that runs it still exists, also in another container.
+
+        Raises `BrownoutError` where that cannot be told.
+        """
         if procfs.is_alive(self.process):
             return True
         held, healed = _lock_file(self.cluster), _lock_file(f"{_HEALING}{self.cluster}")
-        return all(is_locked(held) and not is_locked(healed) for _ in range(2))
+        try:
+            return all(is_locked(held) and not is_locked(healed) for _ in range(2))
+        except OSError as error:
+            raise _unlockable(error) from error
 
 
 #: The claims of this process, by cluster.
@@ -297,8 +303,10 @@ def _lock(name: str) -> None:
         raise Refused(
             f"another process is {doing} cluster `{cluster}` at this moment", "wait for it"
         ) from None
-    except OSError:  # a file system without locks: then only processes of this machine are seen
-        return
+    except OSError as error:
+        if error.errno not in NO_LOCKS:
+            raise _unlockable(error) from error
+        return  # then only processes of this machine are seen
 
 
 @contextmanager
@@ -311,12 +319,20 @@ def _alone() -> Iterator[None]:
         raise Refused(
             f"{error.holder} has been taking a cluster for {_COMPARED_WITHIN_S:g} s", "try again"
         ) from None
-    except OSError:  # as in `_lock`
-        pass
+    except OSError as error:
+        if error.errno not in NO_LOCKS:
+            raise _unlockable(error) from error
     try:
         yield
     finally:
         lock.release()
+
+
+def _unlockable(error: OSError) -> RunDirectoryError:
+    return RunDirectoryError(
+        f"{_directory()}: nothing shows whether a run is in progress: {error.strerror}",
+        "see why, then try again",
+    )
 
 
 def _unlock(cluster: str) -> None:
