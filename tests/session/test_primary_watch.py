@@ -16,7 +16,7 @@ from tests.waiting import await_true, await_whole
 
 from brownout.base.errors import ClusterError, NoAnswer
 from brownout.databases import patience
-from brownout.databases.adapter import Claim, Electing
+from brownout.databases.adapter import REFUSES, Claim, Electing
 from brownout.databases.mongodb.adapter import MongoAdapter
 from brownout.inventory.model import Cluster
 from brownout.machine.host import host_for
@@ -94,6 +94,21 @@ def test_who_was_primary_is_known_before_the_break_that_waits_for_it(tmp_path: P
 def test_what_was_never_started_is_stopped_and_writes_nothing(tmp_path: Path) -> None:
     PrimaryWatch([Asked("n1", lambda: Claim(False))], tmp_path / "p.csv", lambda t: t).stop()
     assert not (tmp_path / "p.csv").exists()
+
+
+def test_a_node_that_refuses_connections_has_not_said_that_it_is_no_longer_primary(
+    tmp_path: Path,
+) -> None:
+    """It may just have been killed, and its process is not yet seen to be gone."""
+    claims = iter([Claim(True, "1")])
+    path, began = tmp_path / "primaries.csv", time.monotonic()
+    watch = PrimaryWatch([Asked("n1", lambda: next(claims, REFUSES))], path, lambda t: t)
+    watch.start()
+    await_true(lambda: len(read_primaries(path)) >= 3, "looks")
+    watch.stop()
+    assert [look.primary for look in read_primaries(path)][:3] == [True, False, False]
+    assert watch.claimed("n1", began, time.monotonic()) is True
+    assert watch.claimed("n1", began + 60, began + 61) is None
 
 
 def test_before_the_load_has_a_clock_nothing_is_written_down(tmp_path: Path) -> None:

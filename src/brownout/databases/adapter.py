@@ -16,6 +16,7 @@ from brownout.inventory.model import Cluster, Node
 from brownout.machine.host import Proof
 
 __all__ = [
+    "REFUSES",
     "Adapter",
     "Candidate",
     "Claim",
@@ -305,10 +306,19 @@ class Wording(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Whether a node says that it accepts writes now, and the election that made it primary."""
+    """Whether a node says that it accepts writes now, and the election that made it primary.
+
+    `is_own_word` is False where it says nothing itself: it refuses connections, as a node does that
+    was just killed.
+    """
 
     primary: bool
     election: str = ""
+    is_own_word: bool = True
+
+
+#: Of a node that refuses connections.
+REFUSES = Claim(False, is_own_word=False)
 
 
 class Candidate(Protocol):

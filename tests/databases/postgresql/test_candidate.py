@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from brownout.base.errors import ClusterError, NoAnswer
-from brownout.databases.adapter import Claim
+from brownout.databases.adapter import REFUSES, Claim
 from brownout.databases.lab.ports import reserve_ports
 from brownout.databases.postgresql.access import Access
 from brownout.databases.postgresql.candidate import PostgresqlCandidate
@@ -24,7 +24,7 @@ def candidate(port: int, timeout_s: float = 10.0) -> PostgresqlCandidate:
 def test_a_server_that_refuses_connections_accepts_no_writes(tmp_path: Path) -> None:
     (port,) = reserve_ports(1, tmp_path)
     with closing(candidate(port)) as asked:
-        assert asked.claim() == Claim(False)
+        assert asked.claim() == REFUSES
 
 
 def test_a_server_that_says_nothing_is_not_waited_for() -> None:
@@ -59,8 +59,8 @@ def answered(text: bytes) -> Claim:
 
 
 def test_a_server_that_starts_or_stops_accepts_no_writes() -> None:
-    assert answered(b"the database system is starting up") == Claim(False)
-    assert answered(b"the database system is shutting down") == Claim(False)
+    assert answered(b"the database system is starting up") == REFUSES
+    assert answered(b"the database system is shutting down") == REFUSES
 
 
 def test_a_login_that_is_refused_is_an_error() -> None:

@@ -4,7 +4,7 @@ import time
 
 from brownout.base.errors import ClusterError
 from brownout.databases.access import Access
-from brownout.databases.adapter import Claim
+from brownout.databases.adapter import REFUSES, Claim
 from brownout.databases.etcd.link import Link
 from brownout.databases.etcd.view import LEADER, View
 from brownout.databases.patience import Patience
@@ -32,7 +32,7 @@ class EtcdCandidate:
             status = self._link.ask("maintenance/status", self._patience.seconds)
         except ClusterError as error:
             if isinstance(error.__cause__, ConnectionRefusedError):
-                return Claim(False)
+                return REFUSES
             raise
         self._patience.took(time.monotonic() - began)
         view = View(self.node, self._at, status)

@@ -3,7 +3,7 @@
 import time
 
 from brownout.base.errors import ClusterError
-from brownout.databases.adapter import Claim
+from brownout.databases.adapter import REFUSES, Claim
 from brownout.databases.mongodb.access import Access
 from brownout.databases.mongodb.link import Link
 from brownout.databases.patience import Patience
@@ -34,7 +34,7 @@ class MongoCandidate:
             hello = self._link.order("hello", 1, patience_s)
         except ClusterError as error:
             if isinstance(error.__cause__, ConnectionRefusedError):
-                return Claim(False)
+                return REFUSES
             raise
         took_s = time.monotonic() - began
         if not self._is_measured:

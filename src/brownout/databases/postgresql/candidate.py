@@ -11,7 +11,7 @@ from psycopg import pq
 from psycopg.pq.abc import PGconn
 
 from brownout.base.errors import ClusterError, NoAnswer
-from brownout.databases.adapter import Claim
+from brownout.databases.adapter import REFUSES, Claim
 from brownout.databases.patience import Patience
 from brownout.databases.postgresql.access import Access
 from brownout.inventory.model import Node
@@ -50,7 +50,7 @@ class PostgresqlCandidate:
         try:
             connection = self._connection or self._connect(deadline)
             if connection is None:
-                return Claim(False)
+                return REFUSES
             recovering = self._ask(connection, _RECOVERING, deadline)
             timeline = self._ask(connection, _TIMELINE, deadline) if recovering == "f" else ""
         except psycopg.Error as error:

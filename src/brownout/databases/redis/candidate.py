@@ -4,7 +4,7 @@ import time
 
 from brownout.base.errors import ClusterError
 from brownout.databases.access import Access
-from brownout.databases.adapter import Claim
+from brownout.databases.adapter import REFUSES, Claim
 from brownout.databases.patience import Patience
 from brownout.databases.redis.link import Link
 from brownout.databases.redis.view import View, parse_info, parse_nodes
@@ -37,7 +37,7 @@ class RedisCandidate:
         except ClusterError as error:
             refused = isinstance(error.__cause__, ConnectionRefusedError)
             if refused or getattr(error, "reply", "").startswith("LOADING"):
-                return Claim(False)
+                return REFUSES if refused else Claim(False)
             raise
         self._patience.took(time.monotonic() - began)
         view = View(self.node, self._at, parse_info(state), parse_nodes(listed))

@@ -5,7 +5,7 @@ from contextlib import suppress
 
 from brownout.base.errors import ClusterError
 from brownout.databases.access import Access
-from brownout.databases.adapter import Claim
+from brownout.databases.adapter import REFUSES, Claim
 from brownout.databases.patience import Patience
 from brownout.databases.redis.link import Link
 from brownout.databases.redis.sentinel.view import View
@@ -44,7 +44,7 @@ class SentinelCandidate:
             refused = isinstance(error.__cause__, ConnectionRefusedError)
             if refused or getattr(error, "reply", "").startswith("LOADING"):
                 self._wanted = None  # it may come back with another configuration
-                return Claim(False)
+                return REFUSES if refused else Claim(False)
             raise
         self._patience.took(time.monotonic() - began)
         view = View(self.node, self._at, parse_info("\n".join(map(str, answers))))
