@@ -30,7 +30,9 @@ def test_data_that_is_garbled_after_the_fault_is_a_fail(
     impact = ran.impact
     assert impact["verdict"] == "fail", ran.output
     assert impact["ledger"]["data_corrupt"] == impact["ledger"]["data_keys"] == 500
-    assert any(reason.startswith("load_held: ") for reason in impact["reasons"]), impact["reasons"]
+    # On a busy machine only a remark: it is not counted where the load was not steady before.
+    told = [*impact["reasons"], *impact["remarks"]]
+    assert any("load_held: " in reason for reason in told), told
     assert any(reason.startswith("lost_writes: ") for reason in impact["reasons"])
     (held,) = [check for check in impact["validity"] if check["name"] == "load_held"]
     assert held["ok"] is False

@@ -88,8 +88,7 @@ def test_killed_at_any_moment_of_the_act_it_is_undone_by_its_record_or_by_the_no
 def test_a_run_killed_while_its_nodes_disk_is_full_is_healed(
     cluster: Cluster, tmp_path: Path, after_s: float
 ) -> None:
-    healed = kill_harness.kill_and_heal(
-        cluster, tmp_path / "run", "fill_disk", after_s, "disk-full"
-    )
+    where, env = tmp_path / "run", {"BROWNOUT_CLUSTER": NAME}
+    healed = kill_harness.kill_and_heal(cluster, where, "fill_disk", after_s, "disk-full", env=env)
     assert "free_disk" in healed.mended
     assert [disk_full.left_on(node, host_for(node)) for node in cluster.nodes] == ["", "", ""]

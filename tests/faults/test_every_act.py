@@ -8,9 +8,10 @@ import pytest
 
 from brownout.base.errors import Refused
 from brownout.databases.adapter import adapter_for
+from brownout.faults.fault import NodeUndo
 from brownout.faults.faults import Faults
-from brownout.inventory.model import Cluster, Guards
-from brownout.machine.host import host_for
+from brownout.inventory.model import Cluster, Guards, Node, ProcessSpec
+from brownout.machine.host import Proof, already, host_for
 from brownout.run.events import EventLog, read_events
 
 
@@ -45,3 +46,23 @@ def test_no_break_begins_once_the_run_is_ending_and_what_is_broken_is_put_back(
         assert faults.put_back() == []
     assert not host_for(node).running().paused
     assert [e.name for e in read_events(log)] == ["pause_node", "resume_node"]
+
+
+class RestorePriority(NodeUndo):
+    """Give a node the priority that it had, as a fault of another package does."""
+
+    name, act, words = "restore_priority", "low_priority", "served as before"
+
+    def do(self, faults: Faults, node: Node) -> Proof:
+        """Do nothing: this is about plans."""
+        return already({})
+
+
+def test_a_plan_names_a_fault_that_says_no_more_of_itself_and_that_no_host_knows() -> None:
+    host = ProcessSpec(pid_file=Path("/nowhere/n1.pid"), command=("mongod",))
+    node = Node(name="n1", address="127.0.0.1:1", host=host)
+    cluster = Cluster(name="c", database="mongodb", environment="test", nodes=(node,))
+    with closing(adapter_for(cluster)) as adapter:
+        assert RestorePriority().plan(cluster, adapter, node, {}) == [
+            "n1 (127.0.0.1:1): restore_priority"
+        ]

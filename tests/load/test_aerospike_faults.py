@@ -46,7 +46,7 @@ def test_a_killed_node_puts_writes_in_doubt_and_loses_none(
     load = running_aerospike()
     node = load.cluster.nodes[1]
     kill_with_writes_on_their_way(host_for(node))
-    load.until("nothing listens there", lambda: load.caused("connect-refused"))
+    load.until("its connections break", lambda: load.caused("connection-reset"))
     load.until("the others have taken over", load.well)
     host_for(node).start()
     stopped = load.finish()

@@ -52,7 +52,7 @@ def experiment(node: Node) -> dict[str, Any]:
     for activity in found["method"]:
         provider = activity["provider"]
         if provider["func"] == "pause_node":
-            provider.update(func="lower_priority", arguments={"node": node.name, "niceness": "19"})
+            provider.update(func="lower_priority", arguments={"node": node.name, "niceness": 19})
         if provider["func"] == "resume_node":
             provider.update(func="restore_priority", arguments={"node": node.name})
     return found

@@ -23,7 +23,7 @@ from brownout.databases.adapter import Adapter, Support
 from brownout.faults import guards
 from brownout.faults.act import PROCESS, Act, Evidence, PendingUndo
 from brownout.inventory.model import Cluster, Node
-from brownout.machine.host import Host, Proof, host_for
+from brownout.machine.host import HOST_ACTS, Host, Proof, host_for
 
 if TYPE_CHECKING:
     from brownout.faults.faults import Faults
@@ -134,8 +134,12 @@ class HostAction(Action):
         return ""
 
     def would(self, adapter: Adapter, node: Node, host: Host, arguments: Arguments) -> str:
-        """Return for a plan the command or change that this would be on the node's host."""
-        return host.would(self.verb(arguments), self.directories(adapter, node))
+        """Return for a plan the command or change that this would be on the node's host.
+
+        By default the host says it, and of what that does not know, this fault's own name.
+        """
+        verb = self.verb(arguments)
+        return host.would(verb, self.directories(adapter, node)) if verb in HOST_ACTS else verb
 
     def verb(self, arguments: Arguments) -> str:
         """Return what a plan calls it, in the words of `Host.would` if that knows it."""

@@ -20,6 +20,7 @@ from brownout.machine.network import Network
 from brownout.machine.processes import Process
 
 __all__ = [
+    "HOST_ACTS",
     "Connection",
     "Host",
     "ProcessState",
@@ -35,6 +36,8 @@ __all__ = [
 ]
 
 StopMode = Literal["clean", "kill"]
+#: What every kind of host does itself; other faults run scripts on it.
+HOST_ACTS = frozenset({"stop", "kill", "pause", "resume", "start", "wipe", "reboot"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +204,7 @@ class Host(Protocol):
     def would(self, act: str, directories: Sequence[Path] = ()) -> str:
         """Return the command or call that `act` would be, for a plan; nothing is touched.
 
-        `act` is stop, kill, pause, resume, start, wipe or reboot; `directories` are a wipe's.
+        `act` is one of `HOST_ACTS`; `directories` are a wipe's.
         """
         ...
 
