@@ -85,7 +85,7 @@ def is_locked(path: Path) -> bool:
     Raises `OSError` where the file cannot be looked at.
     """
     try:
-        handle = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)  # a shared lock needs no more
     except FileNotFoundError:
         return False
     try:
