@@ -167,8 +167,6 @@ def _process(identity: Identity) -> Process | None:
         states = procfs.thread_states(identity.pid)
     except (FileNotFoundError, ProcessLookupError):
         return None
-    except OSError as error:
-        raise HostError(f"process {identity.pid} cannot be looked at: {error.strerror}") from error
     if states <= {"Z", "X"}:
         return None
     age_s = time.clock_gettime(time.CLOCK_BOOTTIME) - identity.started / os.sysconf("SC_CLK_TCK")

@@ -119,14 +119,18 @@ def is_alive(identity: Identity) -> bool:
 def thread_states(pid: int) -> frozenset[str]:
     """Return the kernel's state letters of all threads of `pid`; `T` is a stopped one.
 
-    Raises `OSError` where it is not there or cannot be looked at.
+    Raises `FileNotFoundError` or `ProcessLookupError` where it is not there, and `HostError` where
+    it cannot be looked at.
     """
     states = set()
-    for task in (_PROC / str(pid) / "task").iterdir():
-        try:
-            states.add(_fields(task / "stat")[0])
-        except _GONE:
-            continue  # that thread ended in between
+    try:
+        for task in (_PROC / str(pid) / "task").iterdir():
+            with contextlib.suppress(*_GONE):  # that thread ended in between
+                states.add(_fields(task / "stat")[0])
+    except _GONE:
+        raise
+    except OSError as error:
+        raise _unseen(pid, error) from error
     return frozenset(states)
 
 
