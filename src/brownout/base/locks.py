@@ -80,7 +80,7 @@ class Lock:
 
 
 def is_locked(path: Path) -> bool:
-    """Return whether a process holds the lock on `path`; False where there is no file locking.
+    """Return whether a process holds the lock on `path`; False on a file system without locks.
 
     Raises `OSError` where the file cannot be looked at.
     """

@@ -92,9 +92,8 @@ def hidden_words(pid: int) -> str:
 def find(command: Sequence[str]) -> list[Identity]:
     """Return every live process that runs `command`."""
     last = os.fsencode(command[-1])
-    pids = [int(entry.name) for entry in _PROC.iterdir() if entry.name.isdigit()]
     # Most processes are told by a word of their command line, without a look at their threads.
-    identities = [identify(pid) for pid in pids if last in _command_line(pid)]
+    identities = [identify(pid) for pid in _pids() if last in _command_line(pid)]
     return [identity for identity in identities if identity and identity.runs(command)]
 
 
@@ -140,13 +139,11 @@ def users_of(directory: Path) -> list[int]:
     Those of other accounts may be hidden from us. Raises `HostError` where none can be looked at.
     """
     inside = os.fspath(directory) + os.sep
-    users = []
-    for entry in _PROC.iterdir():
-        if entry.name.isdigit() and any(
-            (path + os.sep).startswith(inside) for path in _paths_in_use(entry)
-        ):
-            users.append(int(entry.name))
-    return sorted(users)
+    return sorted(
+        pid
+        for pid in _pids()
+        if any((path + os.sep).startswith(inside) for path in _paths_in_use(pid))
+    )
 
 
 class Handle:
@@ -247,8 +244,16 @@ def _start_time(pid: int) -> int:
     return int(_fields(_PROC / str(pid) / "stat")[19])
 
 
-def _paths_in_use(process: Path) -> list[str]:
+def _pids() -> list[int]:
+    try:
+        return [int(entry.name) for entry in _PROC.iterdir() if entry.name.isdigit()]
+    except OSError as error:
+        raise HostError(f"{_PROC} cannot be looked at: {error.strerror}") from error
+
+
+def _paths_in_use(pid: int) -> list[str]:
     """Return the paths a process holds, as far as we may look."""
+    process = _PROC / str(pid)
     links = [process / "cwd"]
     paths = []
     try:
@@ -258,7 +263,7 @@ def _paths_in_use(process: Path) -> list[str]:
             with contextlib.suppress(OSError):  # a path may be too long to be told
                 paths.append(os.fspath(link.readlink()))
     except OSError as error:
-        raise _unseen(int(process.name), error) from error
+        raise _unseen(pid, error) from error
     return paths
 
 
