@@ -8,7 +8,7 @@ from tests.runs.book.made import BOOK, write_book
 
 from brownout.base import catalog
 from brownout.base.errors import ConfigurationError
-from brownout.runs.book.book_file import published_in, read, variables_of
+from brownout.runs.book.book_file import plan_for, published_in, read, variables_of
 from brownout.runs.book.outlook import plan_words
 
 
@@ -69,6 +69,18 @@ def test_a_run_offers_its_share_in_the_proportions_of_the_workload(home: Path) -
     )
     assert found["load"] == "data.keys=500,streams.lookups.rate=1000,streams.orders.rate=600"
     assert found["cluster"] == "lab-mongodb"
+
+
+def test_the_environment_changes_nothing_that_the_book_sets_itself(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    others = {"CLUSTER": "lab-redis", "LOAD": "data.keys=7", "WORKLOAD": "ledger", "SEED": "9"}
+    for name, other in others.items():
+        monkeypatch.setenv(f"BROWNOUT_{name}", other)
+    book = read(str(write_book(home)))
+    options = plan_for(book, book.engines[0], book.faults[0]).options
+    assert (options.cluster, options.load, options.seed) == ("lab-mongodb", "", 1)
+    assert options.workload == book.workload
 
 
 def test_a_plan_says_how_long_it_takes_and_why_a_cell_is_not_run(home: Path) -> None:

@@ -10,8 +10,9 @@ from tests.runs.clients.comparisons import COMPARISON, write_comparison
 from brownout.base import catalog
 from brownout.base.errors import ConfigurationError
 from brownout.load import workload
-from brownout.runs.clients.clients_file import read, workload_of
+from brownout.runs.clients.clients_file import read, variables_of, workload_of
 from brownout.runs.clients.outlook import plan_words
+from brownout.session.plan_file import plan_of
 
 
 def problems(path: Path) -> list[str]:
@@ -50,6 +51,16 @@ def test_every_mistake_of_what_the_file_names_is_listed_at_once(home: Path) -> N
         assert any(f"variables.{name}: found one of its own" in problem for problem in listed)
     (missing,) = problems(write_comparison(home, experiment="earthquake"))
     assert missing.startswith("experiment: ")
+
+
+def test_the_environment_changes_nothing_that_the_comparison_sets_itself(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, other in {"CLUSTER": "lab-redis", "LOAD": "data.keys=7", "SEED": "9"}.items():
+        monkeypatch.setenv(f"BROWNOUT_{name}", other)
+    comparison = read(str(write_comparison(home)))
+    options = plan_of(comparison.experiment, variables_of(comparison, None, 4))[0].options
+    assert (options.cluster, options.load, options.seed) == ("lab-mongodb", "", 4)
 
 
 @pytest.mark.parametrize("name", ["driver", "total", "write"])

@@ -16,7 +16,7 @@ from brownout.runs.explore import conduct as conducting
 from brownout.runs.explore.page import headline, write
 from brownout.runs.explore.record import Record, Request, last, new, open_record
 from brownout.runs.explore.schedule import Schedule
-from brownout.session.experiment_checks import problems, read_experiment
+from brownout.session.experiment_checks import problems, read_experiment, resolved
 
 
 def test_the_sequence_that_breaks_the_promise_is_found_repeated_and_made_the_shortest(
@@ -46,6 +46,22 @@ def test_it_is_written_as_an_experiment_that_anybody_can_run(explore: Any) -> No
     assert mentions(
         experiment["description"], f"brownout explore {LAB} --seed 5", "5 of 5 more runs"
     )
+
+
+def test_only_the_cluster_that_was_named_is_explored_and_a_finding_goes_anywhere(
+    explore: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BROWNOUT_CLUSTER", "staging")
+    process, run = explore()
+    record = new(Request(LAB, 5), 3200)
+    run(record)
+    assert {_cluster_of(path) for path in process.experiments} == {LAB}
+    assert {each.purpose for each in record.tries} == {"search", "repeat", "shrink"}
+    assert _cluster_of(record.path / record.findings[0].experiment) == "staging"
+
+
+def _cluster_of(experiment: Path) -> Any:
+    return resolved(read_experiment(experiment), {})["cluster"]
 
 
 def test_a_later_schedule_that_contains_the_shortest_is_not_another_finding(explore: Any) -> None:

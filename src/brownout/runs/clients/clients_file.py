@@ -54,7 +54,7 @@ def workload_of(comparison: Comparison, rows: Sequence[Row]) -> dict[str, Any]:
 
 def variables_of(comparison: Comparison, workload_file: Path | None, seed: int) -> list[str]:
     """Return the variables of a run; without a file, with the workload that is the default."""
-    own: dict[str, Any] = {"cluster": comparison.cluster, "seed": seed}
+    own: dict[str, Any] = {"cluster": comparison.cluster, "load": "", "seed": seed}
     if workload_file is not None:
         own["workload"] = str(workload_file)
     return [variable(name, value) for name, value in {**comparison.variables, **own}.items()]

@@ -350,7 +350,7 @@ class _Exploration:
         found_by = f"brownout explore {request.cluster} --seed {request.seed}"
         experiment = experiment_of(
             schedule,
-            cluster=request.cluster,
+            cluster={"type": "env", "key": "BROWNOUT_CLUSTER", "default": request.cluster},
             limits={**LIMITS, **OF_ORACLE.get(finding.oracle, {})},
             title=f"{_sentence(words_of(finding.oracle))}: {len(schedule.steps)} faults in a row",
             description=(

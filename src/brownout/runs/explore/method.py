@@ -19,7 +19,7 @@ _SWITCH_MARGIN_S = 60.0
 def experiment_of(
     schedule: Schedule,
     *,
-    cluster: str,
+    cluster: str | Mapping[str, Any],
     limits: Mapping[str, float],
     title: str,
     description: str,
@@ -27,10 +27,11 @@ def experiment_of(
 ) -> dict[str, Any]:
     """Return a schedule as an experiment on `cluster`, judged by `limits`.
 
-    `settings` join its configuration, such as a seed and a workload.
+    `cluster` is a name or path, or what Chaos Toolkit takes one from. `settings` join its
+    configuration, such as a seed and a workload.
     """
     configuration: dict[str, Any] = {
-        "cluster": {"type": "env", "key": "BROWNOUT_CLUSTER", "default": cluster},
+        "cluster": cluster,
         "target": schedule.steps[0].node,
         **settings,
         "limits": dict(limits),
