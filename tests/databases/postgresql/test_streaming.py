@@ -1,7 +1,11 @@
 """Members that nothing supervises: what can be done to them, and the commands that are run."""
 
+import json
+import socket
 import sys
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +14,10 @@ from tests.wording import naming
 
 from brownout.base.errors import ClusterError, HostError
 from brownout.databases.adapter import adapter_for
+from brownout.databases.postgresql import streaming as members
 from brownout.databases.postgresql.census import streaming
 from brownout.databases.postgresql.milestones import judge, signature_of
-from brownout.databases.postgresql.streaming import StreamingAdapter
+from brownout.databases.postgresql.streaming import STANDBY, StreamingAdapter
 from brownout.databases.postgresql.view import View
 from brownout.inventory.model import Cluster, Node, ProcessSpec
 from brownout.inventory.streaming import StreamingSpec
@@ -118,6 +123,117 @@ def test_a_command_that_does_not_end_is_ended() -> None:
 def test_nobody_is_promoted_where_no_standby_answers(bare: StreamingAdapter) -> None:
     with pytest.raises(ClusterError, match="no standby"):
         bare.heir()
+
+
+SILENT, FULL = b"", b"sorry, too many clients already"
+
+
+def packet(kind: bytes, body: bytes) -> bytes:
+    return kind + (len(body) + 4).to_bytes(4, "big") + body
+
+
+def answer(said: bytes | str) -> Iterator[bytes]:
+    """What a server sends after the greeting, and after a question: an error, or its status."""
+    if isinstance(said, bytes):
+        yield packet(b"E", b"SFATAL\0VFATAL\0C53300\0M" + said + b"\0\0")
+        return
+    ready = packet(b"Z", b"I")
+    yield packet(b"R", bytes(4)) + ready
+    status = json.dumps(view("n2", said).status).encode()
+    column = b"answer\0" + bytes(6) + (25).to_bytes(4, "big") + b"\xff\xff" + b"\xff" * 4 + bytes(2)
+    row = (1).to_bytes(2, "big") + len(status).to_bytes(4, "big") + status
+    described = packet(b"T", (1).to_bytes(2, "big") + column)
+    yield described + packet(b"D", row) + packet(b"C", b"SELECT 1\0") + ready
+
+
+@contextmanager
+def server(*says: bytes | str) -> Iterator[str]:
+    """The address of a server that says the next of `says` each time, its last ever after."""
+
+    def play(taken: socket.socket, said: bytes | str) -> None:
+        with taken:
+            for sent in answer(said) if said else ():
+                if taken.recv(65536):
+                    taken.sendall(sent)
+            taken.recv(65536)
+
+    def serve() -> None:
+        left = list(says)
+        while True:
+            try:
+                taken, _ = listener.accept()
+            except OSError:
+                return
+            if not taken.recv(1, socket.MSG_PEEK):  # a mere knock takes no turn
+                taken.close()
+            else:
+                said = left.pop(0) if len(left) > 1 else left[0]
+                threading.Thread(target=play, args=(taken, said), daemon=True).start()
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=serve, daemon=True).start()
+        try:
+            yield f"127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            listener.shutdown(socket.SHUT_RDWR)
+
+
+def beside(directory: Path, *addresses: str, second_has_host: bool = False) -> Cluster:
+    """A stopped n1 that was primary, and others, whose hosts cannot be asked, at `addresses`.
+
+    If the second has a host, that one says that it is stopped.
+    """
+    of = cluster()
+    host = ProcessSpec(
+        pid_file=directory / "postmaster.pid",
+        command=("postgres", "-D", str(directory)),
+        server_directory=directory,
+    )
+    nodes = [Node(name="n1", address="127.0.0.1:1", host=host)]
+    for number, address in enumerate(addresses, 2):
+        its = host if second_has_host and number == 2 else None
+        nodes.append(Node(name=f"n{number}", address=address, host=its))
+    connection = of.connection.model_copy(update={"timeout_s": 0.3})
+    return of.model_copy(update={"nodes": tuple(nodes), "connection": connection})
+
+
+def before_start(of: Cluster) -> object:
+    with StreamingAdapter(of) as adapter:
+        return adapter.before_start(of.node("n1"), emptied=False)
+
+
+@pytest.mark.parametrize("said", [SILENT, FULL, b"no pg_hba.conf entry for host"])
+def test_no_primary_is_started_beside_a_member_that_may_be_primary(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: bytes
+) -> None:
+    monkeypatch.setattr(members, "_SAYS_S", 0.5)
+    with server(said) as second, server("replica") as third:
+        with pytest.raises(ClusterError, match=naming("n1", second, said.decode())) as caught:
+            before_start(beside(tmp_path, second, third))
+        assert third not in str(caught.value)
+
+
+def test_a_primary_that_takes_no_connections_for_a_moment_is_seen_then(tmp_path: Path) -> None:
+    with (
+        server(FULL, FULL, "primary") as second,
+        server("replica") as third,
+        pytest.raises(ClusterError, match=naming("`n2` is primary", "streaming.rejoin")),
+    ):
+        before_start(beside(tmp_path, second, third))
+
+
+def test_a_primary_returns_where_no_other_member_may_be_primary(tmp_path: Path) -> None:
+    nobody = "127.0.0.1:2"
+    with server("replica") as third, server(SILENT) as silent:
+        assert before_start(beside(tmp_path, nobody, third)) == {}
+        assert before_start(beside(tmp_path, silent, third, second_has_host=True)) == {}
+        assert before_start(beside(tmp_path, nobody, nobody)) == {}
+
+
+def test_a_standby_starts_whatever_the_others_say(tmp_path: Path) -> None:
+    (tmp_path / STANDBY).touch()
+    with server(SILENT) as second:
+        assert before_start(beside(tmp_path, second)) == {}
 
 
 def test_a_standby_counts_as_a_copy_only_if_both_ends_say_that_it_streams() -> None:

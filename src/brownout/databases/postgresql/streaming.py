@@ -4,12 +4,13 @@ Each server is asked by itself. No other one is promoted unless a command of the
 (`streaming`), so a primary that dies stays the only one: the database does not fail over.
 """
 
+import socket
 import subprocess
 import time
 from collections.abc import Mapping
 from typing import Any
 
-from brownout.base.errors import ClusterError, HostError
+from brownout.base.errors import ClusterError, HostError, Refused, Unsupported
 from brownout.base.secret import environment_without_secrets
 from brownout.base.settings import host_and_port
 from brownout.base.wait import wait_until
@@ -20,10 +21,11 @@ from brownout.databases.postgresql.adapter import PostgresqlMembers
 from brownout.databases.postgresql.milestones import primary_of
 from brownout.databases.postgresql.view import PRIMARY, REPLICA, View
 from brownout.databases.scenarios import act_of
+from brownout.databases.view import reasons
 from brownout.inventory.model import Cluster, Node
 from brownout.inventory.streaming import StreamingSpec, filled
 from brownout.machine.commands import last_words
-from brownout.machine.host import Proof, host_for
+from brownout.machine.host import Host, Proof, host_for
 
 __all__ = ["STANDBY", "StreamingAdapter"]
 
@@ -31,6 +33,8 @@ __all__ = ["STANDBY", "StreamingAdapter"]
 STANDBY = "standby.signal"
 #: A server that was promoted accepts writes at once; its command may return a little before.
 _PROMOTED_S, _POLL_S = 30.0, 0.05
+#: A member that does not say what it is, as one whose connections are all taken, may say it soon.
+_SAYS_S, _ASKED_EVERY_S = 30.0, 0.5
 #: What needs a command of the inventory, and which.
 _NEEDS = {
     "stepdown": ("switchover", "nothing here has the primary hand over"),
@@ -120,19 +124,30 @@ class StreamingAdapter(PostgresqlMembers[Server]):
         """Make a standby of a member that is empty, or that was primary and is replaced.
 
         Raises `ClusterError` where it needs that and the inventory has no command for it: started
-        as it is, it would be a second primary, or none.
+        as it is, it would be a second primary, or none. The same where another member may be
+        primary and does not say so.
         """
         host = host_for(node)
         if host.running().running:
             return {}
-        rest = [view for view in self._views() if view.node != node.name]
-        primary = primary_of(rest)
+        primary, unsure = self._beside(node)
+        if not emptied and (primary or unsure) and self._is_standby(node, host):
+            return {}
+        if unsure:
+            primary, unsure = wait_until(
+                lambda: self._beside(node), _SAYS_S, _ASKED_EVERY_S, so=lambda seen: not seen[1]
+            )
+        if unsure:
+            raise ClusterError(
+                f"member `{node.name}` is not started: there would be two primaries if one of "
+                f"these is primary: {reasons(unsure)}",
+                "stop them, or see that brownout can ask them, and start it again; or make it a "
+                f"standby by hand (`{STANDBY}` in its data directory)",
+            )
         if primary is None and not emptied:
             return {}
         if primary is None:
             raise ClusterError(f"member `{node.name}` is empty, and no primary could fill it")
-        if not emptied and STANDBY in host.entries(self._configured(node, host)):
-            return {}
         if not self._commands.rejoin:
             raise ClusterError(
                 f"member `{node.name}` is not started: `{primary.node}` is primary now, so that "
@@ -144,6 +159,38 @@ class StreamingAdapter(PostgresqlMembers[Server]):
     def after_start(self, node: Node, emptied: bool) -> Mapping[str, Any]:
         """Do nothing: a standby connects to its primary by itself."""
         return {}
+
+    def _beside(self, node: Node) -> tuple[View | None, list[View]]:
+        """Return which other member is primary; where none says so, those that may be."""
+        rest = [view for view in self._views() if view.node != node.name]
+        if primary := primary_of(rest):
+            return primary, []
+        return None, [view for view in rest if not view.serves and self._may_be_primary(view)]
+
+    def _may_be_primary(self, view: View) -> bool:
+        """Whether a member that does not say what it is may accept writes.
+
+        It does not if its process is gone, or nothing listens where its host cannot tell. A
+        promotion removes `STANDBY` before the server accepts writes.
+        """
+        node = self._cluster.node(view.node)
+        try:
+            host = host_for(node)
+            return host.running().running and not self._is_standby(node, host)
+        except (HostError, Refused, Unsupported):
+            return self._listens(node)
+
+    def _is_standby(self, node: Node, host: Host) -> bool:
+        return STANDBY in host.entries(self._configured(node, host))
+
+    def _listens(self, node: Node) -> bool:
+        try:
+            socket.create_connection(host_and_port(node.address), self._timeout_s).close()
+        except ConnectionRefusedError:
+            return False
+        except OSError:
+            return True
+        return True
 
     def _may_switch(self) -> bool:
         """The command is the user's own, and its rights are."""

@@ -11,6 +11,7 @@ from tests.wording import naming
 
 from brownout.base.errors import ClusterError
 from brownout.databases.milestones import still_unmet
+from brownout.databases.postgresql import streaming
 from brownout.databases.postgresql.census import census
 from brownout.databases.postgresql.streaming import StreamingAdapter
 from brownout.inventory import inventory
@@ -76,6 +77,28 @@ def test_nobody_takes_over_from_a_primary_before_somebody_is_promoted(cluster: C
         await_whole(adapter)
         assert states(adapter)["n1"] == "REPLICA"
         assert not adapter.would_lose([old])
+
+
+def test_the_old_primary_waits_for_the_word_of_one_that_hangs(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streaming, "_SAYS_S", 1.0)
+    old = cluster.node("n1")
+    with StreamingAdapter(cluster) as adapter:
+        host_for(old).stop("kill")
+        heir = adapter.heir()
+        (other,) = (node for node in cluster.nodes if node not in (old, heir))
+        host_for(other).pause()  # its `standby.signal` says what it is
+        assert adapter.before_start(old, emptied=False) == {}
+        host_for(other).resume()
+        adapter.promote(heir)
+        host_for(heir).pause()
+        with pytest.raises(ClusterError, match=naming(heir.name, "two primaries")):
+            adapter.before_start(old, emptied=False)
+        host_for(heir).resume()
+        assert adapter.before_start(old, emptied=False)["command"] == "rejoin"
+        host_for(old).start()
+        await_whole(adapter)
 
 
 def test_an_emptied_standby_is_filled_by_the_command(cluster: Cluster) -> None:
