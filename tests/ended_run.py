@@ -73,6 +73,11 @@ def nap() -> None:
         THERE.unlink()
 
 
+def ask(address: str) -> None:
+    """Somebody else's action, whose message has the address with the password in it."""
+    raise ConnectionError(f"no answer from {address}")
+
+
 def is_there() -> bool:
     """Somebody else's probe."""
     return THERE.exists()
@@ -117,7 +122,7 @@ class Session:
     def begin_undo(self) -> None:
         self.interruption.no_more()
 
-    def close(self, journal: object) -> dict[str, Any]:
+    def close(self, journal: object, unmet: object, settle: object) -> dict[str, Any]:
         self.begin_undo()
         self.interruption.end()
         word = "aborted" if self.interruption.aborted() else "inconclusive"
@@ -144,8 +149,13 @@ def main() -> None:
     method = [step, {"ref": "nobody"}] if HOW == "chaos_toolkit_raises" else [step, step]
     if HOW.startswith("deviates"):
         method = [step]
+    if HOW == "an_address_with_a_secret":
+        asking = {**_provider("ask"), "arguments": {"address": "http://h/health?k=${pw}"},
+                  "secrets": ["mine"]}  # fmt: skip
+        method = [{"type": "action", "name": "ask", "provider": asking}]
     journal = run_experiment({
         "title": "t", "description": "d", "method": method, "rollbacks": [],
+        "secrets": {"mine": {"pw": "in clear/7"}},
         "runtime": {"rollbacks": {"strategy": "always"}},
         "controls": [{"name": "brownout",
                       "provider": {"type": "python", "module": "brownout.control"}}],
@@ -153,6 +163,8 @@ def main() -> None:
             {"type": "probe", "name": "there", "tolerance": True,
              "provider": _provider("is_there")}]},
     })  # fmt: skip
+    if HOW == "an_address_with_a_secret":
+        print(json.dumps(journal, default=str))
     told = {key: journal.get(key) for key in ("status", "deviated", "brownout")}
     print(json.dumps({**told, "events": Session.events.said}))
 

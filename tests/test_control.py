@@ -116,6 +116,29 @@ def test_a_process_action_that_exits_1_is_never_a_pass(tmp_path: Path) -> None:
     assert "(brownout: inconclusive)" in ran.output
 
 
+@pytest.mark.matrix
+def test_a_probe_that_is_not_met_after_the_method_fails_the_run_wherever_it_is_judged(
+    tmp_path: Path,
+) -> None:
+    experiment = chaos.quick(chaos.load("node-kill"), chaos.LEAST_BASELINE_S)
+    (tmp_path / "errors_of_others.py").write_text(
+        "from brownout.session.current import current\n"
+        "def error_rate():\n"
+        "    return 0.07 if current().faults.broke_something else 0.0\n"
+    )
+    provider = {"type": "python", "module": "errors_of_others", "func": "error_rate"}
+    probe = {"type": "probe", "name": "error-rate", "tolerance": [0.0, 0.01], "provider": provider}
+    experiment["steady-state-hypothesis"]["probes"].insert(1, probe)
+    ran = chaos.run(experiment, tmp_path, *chaos.GENTLY, env={"PYTHONPATH": str(tmp_path)})
+    assert ran.code == 1
+    assert [slo["met"] for slo in ran.impact["slos"] if slo["met"] is False] == []
+    assert ran.impact["verdict"] == "fail"
+    assert any("`error-rate`" in reason for reason in ran.impact["reasons"]), ran.impact
+    assert ran.directory is not None
+    kept = json.loads((ran.directory / "journal.json").read_text())
+    assert (kept["status"], kept["deviated"]) == (ran.journal["status"], True)
+
+
 def test_an_unmet_baseline_is_never_a_pass_and_a_secret_that_was_used_is_in_no_file(
     tmp_path: Path,
 ) -> None:

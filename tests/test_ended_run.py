@@ -49,6 +49,15 @@ def test_a_run_that_ended_early_names_who_or_what_ended_it(
     assert "weakness" not in log
 
 
+def test_a_secret_of_the_experiment_is_in_no_part_of_the_journal_and_in_no_line_of_the_log(
+    tmp_path: Path,
+) -> None:
+    found, log = ended("an_address_with_a_secret", tmp_path)
+    assert "no answer from http://h/health?k=***" in log
+    assert [form for form in ("in clear/7", "in%20clear%2F7") if form in log] == []
+    assert "in clear/7" not in json.dumps(found)
+
+
 def test_an_action_may_take_its_time_to_clean_up(tmp_path: Path) -> None:
     found, _ = ended("slow_to_clean_up", tmp_path)
     assert found["brownout"] == {"verdict": "aborted", "reasons": ["stopped by SIGTERM"]}

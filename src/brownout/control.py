@@ -14,6 +14,7 @@ back until the verdict is known, and then said only where they agree with it.
 
 import logging
 import sys
+import traceback
 from collections.abc import Mapping
 from typing import Any
 
@@ -28,6 +29,7 @@ from brownout.base.secret import offer_secrets
 from brownout.runs.history.record import record_quietly
 from brownout.runs.store.delivery import deliver
 from brownout.session.current import current, is_open, set_current
+from brownout.session.hypothesis import unmet_probes
 from brownout.session.interruption import cause_of
 from brownout.session.options import SETTINGS
 from brownout.session.plan import make_plan
@@ -57,6 +59,7 @@ _refusals: list[BrownoutError] = []
 def validate_control(control: Control) -> None:
     """Chaos Toolkit validates the experiment: from here on its log is plain but on a terminal."""
     without_colours(logger)
+    logger.addFilter(_WITHOUT_SECRETS)
 
 
 def before_experiment_control(
@@ -65,6 +68,7 @@ def before_experiment_control(
     """Plan, check, start the load and wait for the baseline; any failure ends the experiment."""
     try:
         offer_secrets(secrets)
+        logger.addFilter(_WITHOUT_SECRETS)
         values = configuration if configuration is not None else {}
         plan = make_plan(context, values, _given_variables())
         values.update(plan.variables)  # what Chaos Toolkit pauses by and hands to activities
@@ -171,6 +175,7 @@ def after_experiment_control(context: Experiment, state: Journal = None, **_: An
     deviated = bool(journal.get("deviated"))
     passed_hypothesis = journal.get("status") == "completed" and not deviated
     interrupted = journal.get("status") in ("interrupted", "aborted")
+    unmet = unmet_probes(journal)
     if not interrupted:
         journal["status"] = "failed"
     _redact(journal)
@@ -187,13 +192,20 @@ def after_experiment_control(context: Experiment, state: Journal = None, **_: An
         session.interruption.fail("Chaos Toolkit stopped the experiment; its log says why")
     journal["deviated"] = False
     word = "not judged"
-    try:
-        verdict = session.close(journal)
-        journal["brownout"] = verdict | _code(refused)
-        word = verdict["verdict"]
-        if _succeeded(verdict, passed_hypothesis):
+
+    def settle(verdict: str) -> None:
+        nonlocal word
+        word = verdict
+        if verdict == "pass" and passed_hypothesis:
             journal["status"] = "completed"
-        journal["deviated"] = word == "fail" or (word == "pass" and deviated)
+        journal["deviated"] = verdict == "fail" or (verdict == "pass" and deviated)
+
+    try:
+        verdict = session.close(journal, unmet, settle)
+        settle(verdict["verdict"])
+        journal["brownout"] = verdict | _code(refused)
+        if verdict.get("not_stored") and not interrupted:
+            journal["status"] = "failed"
     except BrownoutError as error:
         logger.error(f"brownout could not judge the run: {error}")
     except Exception:
@@ -201,11 +213,6 @@ def after_experiment_control(context: Experiment, state: Journal = None, **_: An
     finally:
         set_current(None)
         _say_last_words(journal, word)
-
-
-def _succeeded(verdict: Mapping[str, Any], passed_hypothesis: bool) -> bool:
-    """Return whether `chaos run` may exit with 0."""
-    return verdict["verdict"] == "pass" and passed_hypothesis and not verdict.get("not_stored")
 
 
 def _code(refused: BrownoutError | None) -> dict[str, int]:
@@ -233,6 +240,21 @@ class _LastWords(logging.Filter):
 _LAST_WORDS = _LastWords()
 
 
+class _WithoutSecrets(logging.Filter):
+    """Takes secrets out of what is logged, as an address with a password that did not answer."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Mask them in the message, and in the traceback where there is one."""
+        record.msg, record.args = redact(record.getMessage()), ()
+        if record.exc_info:
+            text = "".join(traceback.format_exception(*record.exc_info))
+            record.exc_text = redact(text.rstrip("\n"))
+        return True
+
+
+_WITHOUT_SECRETS = _WithoutSecrets()
+
+
 def _say_last_words(journal: Mapping[str, Any], word: str) -> None:
     """Say what Chaos Toolkit says of the end, now that the run is judged."""
     logger.removeFilter(_LAST_WORDS)
@@ -254,13 +276,13 @@ def _note_cause() -> None:
 
 
 def _named(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"
+    return str(redact(f"{type(error).__name__}: {error}"))
 
 
 def _why(run: Run) -> str:
     """Return in one line why an activity failed; nothing where it does not say."""
     lines = "".join(run.get("exception") or ()).strip().splitlines()
-    return lines[-1].partition("ActivityFailed: ")[2] if lines else ""
+    return str(redact(lines[-1].partition("ActivityFailed: ")[2])) if lines else ""
 
 
 def cleanup_control() -> None:
@@ -297,6 +319,9 @@ def _given_variables() -> Mapping[str, Any]:
 
 
 def _redact(journal: dict[str, Any]) -> None:
-    """Take secrets out of the journal: dynamic configuration copies them into the experiment."""
-    if "experiment" in journal:
-        journal["experiment"] = redact(journal["experiment"])
+    """Take secrets out of the journal.
+
+    Dynamic configuration copies them into the experiment, Chaos Toolkit's message for an action
+    that failed has the arguments as they were given, and a process may print them.
+    """
+    journal.update(redact(journal))

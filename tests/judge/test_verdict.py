@@ -63,6 +63,13 @@ def reached(name: str, first_yes: float | None, limit_s: float | None = None) ->
     return {"name": name, "last_no": 1.0, "first_yes": first_yes, "limit_s": limit_s}
 
 
+def unmet_probe(when: str = "after", answered: bool = True, by_limits: bool = False) -> Event:
+    """A probe of the hypothesis that was not within its tolerance, or failed."""
+    fields = {"ok": False, "probe": "error-rate", "when": when, "times": 1, "answered": answered,
+              "by_limits": by_limits, "detail": "0.07"}  # fmt: skip
+    return Event(9, "check", "hypothesis", fields=fields)
+
+
 def limit(measure: str, value: float, scope: str = "total") -> Limit:
     return Limit(measure, value, scope, "test")
 
@@ -294,12 +301,38 @@ def test_that_the_cluster_never_noticed_is_no_promise_broken() -> None:
         (replace(GOOD, offered=0), "generator_not_starved"),
         (replace(GOOD, violations=1), "identities_exact"),
         (replace(GOOD, ledger=UNKNOWN), "ledger_known"),
+        (replace(GOOD, events=(WHOLE, KILL, BACK, unmet_probe(answered=False))),
+         "hypothesis_asked"),
+        (replace(GOOD, events=(WHOLE, KILL, BACK, unmet_probe(when="before"))),
+         "hypothesis_asked"),
+        (replace(GOOD, events=(WHOLE, KILL, BACK, unmet_probe(by_limits=True))),
+         "hypothesis_asked"),
     ],
 )  # fmt: skip
 def test_a_run_that_cannot_be_judged_is_inconclusive_and_says_why(facts: Facts, name: str) -> None:
     found = verdict(facts, limit("recovery_time", 10))
     assert (found.word, unmet(found)) == ("inconclusive", [name])
     assert found.reasons[0].startswith(f"{name}: ")
+
+
+@pytest.mark.parametrize("when", ["during", "after"])
+def test_a_probe_of_the_hypothesis_that_is_not_met_fails_a_run_whose_limits_are(when: str) -> None:
+    events = (WHOLE, KILL, BACK, unmet_probe(when=when))
+    found = verdict(replace(GOOD, events=events), limit("recovery_time", 10))
+    assert (found.word, unmet(found)) == ("fail", [])
+    assert [mentions(reason, "error-rate") for reason in found.reasons] == [True]
+
+
+def test_a_probe_of_limits_adds_nothing_to_the_limit_that_is_broken() -> None:
+    events = (WHOLE, KILL, BACK, unmet_probe(by_limits=True))
+    found = verdict(replace(GOOD, events=events), limit("recovery_time", 1))
+    assert (found.word, unmet(found), len(found.reasons)) == ("fail", [], 1)
+
+
+def test_an_unmet_probe_says_nothing_of_a_fault_that_was_not_made() -> None:
+    events = (WHOLE, replace(KILL, error="denied"), BACK, unmet_probe())
+    found = verdict(replace(GOOD, events=events), limit("recovery_time", 10))
+    assert found.word == "inconclusive"
 
 
 def test_a_limit_of_lag_and_missed_is_just_met() -> None:

@@ -13,6 +13,8 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, SecretStr, ValidationInfo
 
+from brownout.base.redact import mask_from_now_on
+
 __all__ = ["Secret", "SecretOrText", "SecretUri", "environment_without_secrets", "offer_secrets"]
 
 #: Every variable that an inventory read by this process names as a secret, and that of the
@@ -33,6 +35,7 @@ def offer_secrets(secrets: Mapping[str, Any] | None) -> None:
     """Let inventories refer to the secrets of the experiment that this process runs."""
     _offered.clear()
     _offered.update(secrets or {})
+    mask_from_now_on(_offered)
 
 
 def environment_without_secrets() -> dict[str, str]:

@@ -17,6 +17,8 @@ __all__ = [
     "STARVED",
     "Facts",
     "conditions",
+    "hypothesis_asked",
+    "hypothesis_unmet",
     "never_held",
     "starved",
     "steps_declared",
@@ -91,6 +93,50 @@ def conditions(facts: Facts) -> list[Condition]:
 def never_held(facts: Facts) -> list[str]:
     """Name each time the load did not hold because of the database."""
     return [_not_held(event) for event in _holds(facts) if _is_theirs(event)]
+
+
+def hypothesis_unmet(facts: Facts) -> list[str]:
+    """Name each probe of the hypothesis whose answer was not within its tolerance.
+
+    One that asks for limits of the run is left to the verdict over all of them.
+    """
+    return [
+        f"probe {_probe(event)} answered {event.fields.get('detail')}"
+        for event in _hypothesis(facts)
+        if event.fields.get("answered")
+        and event.fields.get("when") != "before"
+        and not event.fields.get("by_limits")
+    ]
+
+
+def hypothesis_asked(facts: Facts, limits_are_met: bool) -> list[Condition]:
+    """Return a condition that fails where a probe of the hypothesis leaves the verdict open.
+
+    It was not met before the method, it failed, or it asked for limits that were not met then,
+    although they are now. Nothing where none did.
+    """
+    details = []
+    for event in _hypothesis(facts):
+        answer = event.fields.get("detail")
+        if not event.fields.get("answered"):
+            details.append(f"probe {_probe(event)} failed: {answer}")
+        elif event.fields.get("when") == "before":
+            details.append(f"probe {_probe(event)} answered {answer}, so the method did not begin")
+        elif event.fields.get("by_limits") and limits_are_met:
+            details.append(f"probe {_probe(event)} found a limit that was not met: {answer}")
+    name = "hypothesis_asked"
+    return [_untold(facts, name, "; ".join(details))] if details else []
+
+
+def _hypothesis(facts: Facts) -> list[Event]:
+    return [e for e in facts.events if (e.type, e.name) == ("check", "hypothesis")]
+
+
+def _probe(event: Event) -> str:
+    """Return `` `error-rate` after the method``, or `during the method, 3 times`."""
+    times = int(event.fields.get("times", 1))
+    often = f", {times} times," if times > 1 else ""
+    return f"`{event.fields.get('probe')}` {event.fields.get('when')} the method{often}"
 
 
 def _holds(facts: Facts) -> list[Event]:

@@ -2,7 +2,8 @@
 
 fail          acknowledged writes are lost, whatever else is wrong but another run on the
               cluster; or, where the fault that was meant was made under a steady load, a limit is
-              broken, or a milestone was awaited for its whole limit and not reached
+              broken, a milestone was awaited for its whole limit and not reached, or a probe of
+              the hypothesis was not within its tolerance
 inconclusive  a condition of validity is not met; a limit is open, or none is set
 aborted       a person or a stop condition ended the run
 pass          none of these: no data is never a pass
@@ -20,6 +21,8 @@ from brownout.judge.validity import (
     STARVED,
     Facts,
     conditions,
+    hypothesis_asked,
+    hypothesis_unmet,
     never_held,
     starved,
     steps_declared,
@@ -64,6 +67,8 @@ def judge(faults: Sequence[Fault], limits: Sequence[Limit], facts: Facts) -> Ver
     judged = tuple(_judge(limit, faults, facts) for limit in limits)
     declared = steps_declared(faults, facts)
     checks = conditions(facts) if declared is None else [*conditions(facts), declared]
+    limits_are_met = bool(judged) and all(each.met for each in judged)
+    checks += hypothesis_asked(facts, limits_are_met)
     validity = (*checks, _slos_evaluated(judged, facts))
     unmet_limits = [each for each in judged if each.met is False]
     lost = [
@@ -77,6 +82,7 @@ def judge(faults: Sequence[Fault], limits: Sequence[Limit], facts: Facts) -> Ver
     broken = [
         *(sentence for fault in faults for sentence in _missed_milestones(fault, judged)),
         *(f"load_held: {sentence}" for sentence in never_held(facts)),
+        *(f"hypothesis: {sentence}" for sentence in hypothesis_unmet(facts)),
         *(_sentence(each, faults) for each in unmet_limits if each.name not in _PROMISES),
     ]
     # A generator that was starved comes first, since it is our own failure.

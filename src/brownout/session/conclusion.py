@@ -19,14 +19,22 @@ Remember = Callable[[RunDirectory, Impact], None]
 logger = logging.getLogger("chaostoolkit")
 
 
-def conclude(directory: RunDirectory, journal: Mapping[str, Any], remember: Remember) -> Impact:
+def conclude(
+    directory: RunDirectory,
+    journal: Mapping[str, Any],
+    settle: Callable[[str], None],
+    remember: Remember,
+) -> Impact:
     """Write all that is made from a run's raw files, print the table, and return the impact.
 
-    A report that cannot be made is only logged: the verdict does not hang on it. `remember`
-    puts the run into the history, and logs a warning if it cannot.
+    `settle` sets in `journal` what hangs on the verdict. A report that cannot be made is only
+    logged: the verdict does not hang on it. `remember` puts the run into the history, and logs a
+    warning if it cannot.
     """
-    directory.write_journal(journal)
+    directory.write_journal(journal)  # also of a run that cannot be judged
     impact = analyze(directory.path)
+    settle(impact.verdict)
+    directory.write_journal(journal)
     _print(render(impact, str(directory.path)))
     try:
         _print(f"report {html.write(directory.path)}")

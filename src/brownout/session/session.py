@@ -7,7 +7,7 @@ open ──▶ begin_method ──▶ (faults) ──▶ finish ──▶ begin_
 import contextlib
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -574,8 +574,18 @@ class Session:
             lost_again = was_redundant and not watch.is_redundant and time.monotonic() < deadline
         watch.load_ends()
 
-    def close(self, journal: dict[str, Any]) -> dict[str, Any]:
-        """End whatever still runs, put back what is broken, judge, and say it."""
+    def close(
+        self,
+        journal: dict[str, Any],
+        unmet: Sequence[Mapping[str, Any]],
+        settle: Callable[[str], None],
+    ) -> dict[str, Any]:
+        """End whatever still runs, put back what is broken, judge, and say it.
+
+        `unmet` are the probes of the hypothesis that were not met, to be written down. `settle` is
+        called with the verdict, to set in `journal` what hangs on it; the run's own journal is
+        written after that.
+        """
         if not self.interruption.reason:
             self.finish()  # where no probe of the hypothesis asked for a measure
         self.begin_undo()
@@ -590,17 +600,21 @@ class Session:
             word = "aborted" if self.interruption.aborted() else "inconclusive"
             return {"verdict": word, "reasons": [self.interruption.reason]}
         try:
-            impact = self._judge(journal, failures)
+            for probe in unmet:
+                self._log().point("check", "hypothesis", ok=False, **probe)
+            impact = self._judge(journal, failures, settle)
         finally:
             not_stored = self._deliver(self.directory.path)
         return {"run": str(self.directory.path), "verdict": impact.verdict,
                 "reasons": list(impact.reasons), "undo_failed": failures,
                 "not_stored": not_stored}  # fmt: skip
 
-    def _judge(self, journal: dict[str, Any], failures: list[str]) -> Impact:
+    def _judge(
+        self, journal: dict[str, Any], failures: list[str], settle: Callable[[str], None]
+    ) -> Impact:
         """Write and report the result, and show it to those who watch the run."""
         try:
-            impact = conclude(self.directory, journal, self._remember)
+            impact = conclude(self.directory, journal, settle, self._remember)
             for failure in failures:
                 logger.error(failure)
             if self._observed is not None:

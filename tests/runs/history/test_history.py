@@ -56,7 +56,7 @@ def test_a_run_is_recorded_when_it_ends(
     monkeypatch.delenv("BROWNOUT_HISTORY", raising=False)
     monkeypatch.setenv("BROWNOUT_OCCASION", "nightly")
     run = build_run(home / "runs", RunScript(duration_s=45))
-    ended = conclude(RunDirectory.open(run), {"status": "completed"}, record_quietly)
+    ended = conclude(RunDirectory.open(run), {}, lambda _: None, record_quietly)
     assert ended.verdict == "pass"
     (told,) = json.loads(brownout("history", "--json").out)["runs"]
     assert (told["run"], told["verdict"], told["occasion"]) == (run.name, "pass", "nightly")
@@ -72,7 +72,7 @@ def test_a_broken_history_is_said_and_changes_no_verdict(
     monkeypatch.setenv("BROWNOUT_HISTORY", where)
     run = build_run(home / "runs", RunScript(duration_s=45))
     with caplog.at_level(logging.WARNING, "chaostoolkit"):
-        impact = conclude(RunDirectory.open(run), {"status": "completed"}, record_quietly)
+        impact = conclude(RunDirectory.open(run), {}, lambda _: None, record_quietly)
     assert impact.verdict == "pass"
     assert "the pass is not in the history" in caplog.text
     assert "hunter2" not in caplog.text

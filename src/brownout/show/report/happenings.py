@@ -87,6 +87,9 @@ def _words(event: Event) -> str:
         return f"step: {event.fields.get('activity')}"
     if event.type == contract.TYPE:
         return f"contract of the fault, {event.name}: {event.fields.get('detail')}"
+    if (event.type, event.name) == ("check", "hypothesis"):
+        fields = event.fields
+        return f"hypothesis: probe `{fields.get('probe')}` not met {fields.get('when')} the method"
     if event.type == "check":
         return f"{words}: {'yes' if event.fields.get('ok') else 'NO'}"
     if event.evidence.get("skipped"):
