@@ -61,3 +61,14 @@ def test_each_variable_counts_unless_one_run_is_from_before_they_were_written_do
     del old["experiment"]["variables"]
     assert unlike(one, other) == [("variables.a", 1, 2)]
     assert unlike(one, old) == []
+
+
+def test_each_step_of_the_method_counts_unless_one_run_is_from_before_they_were_written_down() -> (
+    None
+):
+    one, other, old = (broken("primary") for _ in range(3))
+    one["experiment"]["method"] = ["kill_node n1", "start_node n1"]
+    other["experiment"]["method"] = ["kill_node n1", "after 4 s: start_node n1"]
+    assert unlike(one, one) == []
+    assert unlike(one, other) == [("method.1", "start_node n1", "after 4 s: start_node n1")]
+    assert unlike(one, old) == []

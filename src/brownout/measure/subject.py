@@ -14,7 +14,9 @@ __all__ = ["Subject", "differences", "load_of", "records_variables", "roles_of",
 Subject = Mapping[str, Any]
 #: Who wrote the run down; it decides which settings there are, and does not count as a difference.
 _WRITER = "brownout"
-_VARIABLES = "variables"
+_VARIABLES, _METHOD = "variables", "method"
+#: What a current version always writes down, and older ones did not.
+_WRITTEN = (_VARIABLES, _METHOD)
 #: What a target may begin with that is not the name of a node.
 _NO_NAMES = ("random", "spare", "rack", "role=")
 
@@ -24,13 +26,15 @@ def subject_of(impact: Impact) -> dict[str, Any]:
 
     Every setting of the workload and of the measures stands under its path, as
     `workload.streams.0.rate`; a list also under its length, `workload.streams.count`. The
-    variables of the experiment stand as `variables.downtime_s`.
+    variables of the experiment stand as `variables.downtime_s`, the steps of its method as
+    `method.0`.
     """
     return {
         "scenario": impact.scenario,
         "mode": impact.mode,
         "target": _target_of(impact),
         **dict(_flat(_VARIABLES, impact.experiment.get("variables") or {})),
+        **dict(_flat(_METHOD, impact.experiment.get("method") or {})),
         "database": impact.database,
         "members": impact.members,
         "environment": impact.environment,
@@ -79,22 +83,28 @@ def differences(one: Subject, other: Subject) -> list[tuple[str, Any, Any]]:
     """Return each thing in which two subjects differ, with what it is in either.
 
     A setting that only one of them has is ignored where another version of brownout wrote the
-    other: it may just not have known it. So are variables where one has none written down.
+    other: it may just not have known it. So are variables, and steps of the method, where one has
+    none written down.
     """
     alike = one.get(_WRITER) == other.get(_WRITER)
-    written = all(any(map(_is_variable, each)) for each in (one, other))
+    unwritten = [
+        part
+        for part in _WRITTEN
+        if not all(any(part == _part(name) for name in each) for each in (one, other))
+    ]
     return [
         (name, one.get(name), other.get(name))
         for name in dict.fromkeys([*one, *other])
         if name != _WRITER
-        and (written or not _is_variable(name))
+        and _part(name) not in unwritten
         and one.get(name) != other.get(name)
         and (alike or (name in one and name in other))
     ]
 
 
-def _is_variable(name: str) -> bool:
-    return name.startswith(f"{_VARIABLES}.")
+def _part(name: str) -> str:
+    """Return the first word of a path."""
+    return name.partition(".")[0]
 
 
 def _flat(path: str, value: Any) -> Iterator[tuple[str, Any]]:

@@ -1,5 +1,6 @@
 """What a run is going to do, worked out from the experiment before anything is touched."""
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -9,6 +10,7 @@ from typing import Any, TypeVar
 from chaoslib import experiment_hash, substitute
 
 from brownout.base.errors import BrownoutError, ClusterError, ConfigurationError
+from brownout.base.redact import redact
 from brownout.faults.fault import Action
 from brownout.infra import lab
 from brownout.inventory import inventory
@@ -23,7 +25,7 @@ from brownout.measure.measures import find
 from brownout.measure.settings import MeasureSettings
 from brownout.measure.unit import SECONDS
 from brownout.session.activity import fault_of, function_at
-from brownout.session.external import ExternalSteps, external_steps
+from brownout.session.external import ExternalSteps, external_steps, provided_by
 from brownout.session.options import (
     SETTINGS,
     Options,
@@ -61,6 +63,7 @@ class Plan:
     its database supports each. `deeds` are what brownout does in each step of the method, and
     `wipes` the nodes that it wipes, as it calls them.
     `external` says which steps of other providers break and undo.
+    `method` has every step of the method in words: what it does, with what, and after which pause.
     A fault that ends before its undo leaves the run valid if it `may_end_early`.
     `variables` is the experiment's configuration with every setting that it leaves out, each
     value converted to what it is used as.
@@ -73,6 +76,7 @@ class Plan:
     wipes: tuple[str, ...]
     deeds: tuple[Deed, ...]
     external: ExternalSteps
+    method: tuple[str, ...]
     may_end_early: bool
     options: Options
     cluster: Cluster
@@ -142,6 +146,7 @@ def make_plan(
         wipes=wipes,
         deeds=tuple(deeds),
         external=external,
+        method=tuple(map(_in_words, experiment.get("method") or ())),
         may_end_early=extension.get("may_end_early") is True,
         options=replace(options, milestone_limit_s=waits_s),
         cluster=cluster,
@@ -186,6 +191,22 @@ def breaks_by_others_alone(experiment: Mapping[str, Any]) -> bool:
     """Return whether brownout itself breaks nothing in this experiment, and others do."""
     extension = _extension(experiment)
     return not extension.get("needs") and bool(external_steps(experiment, extension, []))
+
+
+def _in_words(activity: Mapping[str, Any]) -> str:
+    """`after 4 s: pause_node {"node": "n1"}`: all that decides what a step does, without secrets.
+
+    Variables stay as `${name}`: a run has their values beside it.
+    """
+    provider, pauses = activity.get("provider") or {}, activity.get("pauses") or {}
+    who = provided_by(activity)
+    if who.startswith("brownout."):
+        who = str(provider["func"])
+    before = f"after {pauses['before']} s: " if pauses.get("before") else ""
+    after = f", then {pauses['after']} s" if pauses.get("after") else ""
+    beside = " in the background" if activity.get("background") else ""
+    arguments = json.dumps(redact(provider.get("arguments") or {}), sort_keys=True)
+    return f"{before}{who} {arguments}{beside}{after}"
 
 
 def _extension(experiment: Mapping[str, Any]) -> Mapping[str, Any]:

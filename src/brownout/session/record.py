@@ -83,6 +83,7 @@ def _experiment(plan: Plan, target: Node) -> dict[str, Any]:
         "target": target.name,
         "select": plan.options.target,
         "variables": _variables(plan),
+        "method": list(plan.method),
     }
 
 

@@ -226,7 +226,7 @@ def test_an_inconclusive_run_is_named_and_neither_pinned_nor_counted_by_the_gate
     assert mentions(four.out, "make 1 more", starved[1].name)
 
 
-def test_a_run_of_another_role_or_with_another_variable_is_refused(
+def test_a_run_of_another_role_with_another_variable_or_another_step_is_refused(
     brownout: Brownout, pinned: Path, home: Path, repeats: dict[str, Sequence[Path]]
 ) -> None:
     experiment = json.loads((repeats["same"][0] / "run.json").read_text())["experiment"]
@@ -234,6 +234,9 @@ def test_a_run_of_another_role_or_with_another_variable_is_refused(
         ({"select": "secondary"}, "target is secondary, but primary in the baseline"),
         ({"variables": {**experiment["variables"], "downtime_s": 1.0}},
          "variables.downtime_s is 1.0, but 5.0 in the baseline"),
+        ({"method": ['pause_node {"node": "target"}', *experiment["method"][1:]]},
+         'method.0 is pause_node {"node": "target"}, but kill_node {"node": "target"} in the '
+         "baseline"),
     ):  # fmt: skip
         other = {"experiment": {**experiment, **change}}
         runs = build_repeats(home / name[:6], 5, 1.0, 5, limits=LIMITS, run=other)
