@@ -30,7 +30,7 @@ from brownout.measure.settings import MeasureSettings
 from brownout.run import primaries
 from brownout.run.table import BUCKETS_PER_S, OUTCOME_COLUMNS, SERIES_COLUMNS
 
-__all__ = ["RunScript", "add_fault", "build_run"]
+__all__ = ["EXPERIMENT", "RunScript", "add_fault", "build_run"]
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -40,6 +40,13 @@ LANES = ("127.0.0.1:27101", "127.0.0.1:27102", "127.0.0.1:27103")
 #: One that a run of some seconds of outage keeps, for a run without a limit is no pass.
 LIMIT = {"measure": "recovery_time", "scope": "total", "limit": 30.0, "limit_from": "test",
          "why": ""}  # fmt: skip
+#: What is recorded of the experiment.
+EXPERIMENT: dict[str, Any] = {
+    "name": "node-kill", "title": "A node dies", "ref": "0" * 16, "mode": "kill", "target": "n1",
+    "select": "primary", "variables": {"downtime_s": 5.0, "milestone_limit_s": 300},
+    "method": ['kill_node {"node": "target"}',
+               'after ${downtime_s} s: start_node {"node": "target"}'],
+}  # fmt: skip
 WALL = "2026-11-22T10:15:00.000Z"
 
 
@@ -442,11 +449,7 @@ def _record(script: RunScript) -> dict[str, Any]:
                      "chaostoolkit-lib": "1.44.0", "generator": "0.1.0", "server": "mongod 6.0.5"},
         "host": {"name": "bench", "system": "Linux", "machine": "x86_64", "cores": 2},
         "seed": script.seed,
-        "experiment": {"name": "node-kill", "title": "A node dies", "ref": "0" * 16,
-                       "mode": "kill", "target": "n1", "select": "primary",
-                       "variables": {"downtime_s": 5.0, "milestone_limit_s": 300},
-                       "method": ['kill_node {"node": "target"}',
-                                  'after ${downtime_s} s: start_node {"node": "target"}']},
+        "experiment": EXPERIMENT,
         "cluster": {"name": "lab-mongodb", "database": "mongodb", "engine": "mongod 6.0.5",
                     "members": 3, "environment": "lab", "lab": True, "stand_in": False,
                     "nodes": [{"name": f"n{i + 1}", "address": a} for i, a in enumerate(LANES)]},

@@ -28,15 +28,17 @@ def compare(
     mixed: Annotated[
         bool,
         typer.Option(
-            "--mixed", help="Compare although stand-ins, loops, resolutions or deadlines differ."
+            "--mixed",
+            help="Compare although stand-ins, loops, resolutions, deadlines, variables or steps "
+            "differ.",
         ),
     ] = False,
     as_json: Json = False,
 ) -> None:
     """Compare runs of one scenario: summary, throughput, response time, cost.
 
-    Refuses (exit code 64) to mix stand-ins with real systems, or different loops, resolutions or
-    deadlines. With --mixed it compares them and says so.
+    Refuses (exit code 64) to mix stand-ins with real systems, or different loops, resolutions,
+    deadlines, variables or steps of the experiment. With --mixed it compares them and says so.
     """
     from brownout.runs.compare import page, systems
     from brownout.runs.run_set import Runs

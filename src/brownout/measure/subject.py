@@ -8,7 +8,7 @@ from typing import Any
 
 from brownout.measure.impact import Impact
 
-__all__ = ["Subject", "differences", "load_of", "records_variables", "roles_of", "subject_of"]
+__all__ = ["Subject", "differences", "records_variables", "roles_of", "subject_of"]
 
 #: Names and plain values, in the order in which people ask for them.
 Subject = Mapping[str, Any]
@@ -72,11 +72,6 @@ def _target_of(impact: Impact) -> str | None:
     if asked or str(select) != impact.target:
         return asked[0] if asked else str(select)
     return next(iter(roles_of(impact)), "a node by name")
-
-
-def load_of(subject: Subject) -> dict[str, Any]:
-    """Return the part of a subject that says what the load was."""
-    return {name: value for name, value in subject.items() if name.startswith("workload.")}
 
 
 def differences(one: Subject, other: Subject) -> list[tuple[str, Any, Any]]:

@@ -8,11 +8,12 @@ import pytest
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from tests.cli.conftest import Brownout, brownout, home
-from tests.run_builder import RunScript, build_run
+from tests.run_builder import EXPERIMENT, RunScript, build_run
 from tests.show.report.conftest import browser
 
 from brownout.base.words import duration
 from brownout.measure.settings import MeasureSettings
+from brownout.run.metadata import digest_of, read_json, write_json
 
 __all__ = ["brownout", "browser", "home"]
 
@@ -107,6 +108,12 @@ def test_repeats_of_a_system_are_one_row_of_medians(home: Path, brownout: Browno
         ({"name": "other"}, {"settings": MeasureSettings(baseline_s=20.0, resolution_s=5.0)},
          "resolutions are mixed (0.1 s, 5 s)"),
         ({"name": "other"}, {"deadline_s": 0.5}, "deadlines are mixed (0.5 s, 1 s)"),
+        ({"name": "other"}, {"run": {"experiment": {**EXPERIMENT, "variables": {"downtime_s": 60}}}},
+         "variables are mixed (variables.downtime_s: mongod 6.0.5 on lab-mongodb 5.0, mongod 6.0.5 "
+         "on other 60)"),
+        ({"name": "other"}, {"run": {"experiment": {**EXPERIMENT, "method": ["kill_node {}"]}}},
+         "steps of the method are mixed (method.count: mongod 6.0.5 on lab-mongodb 2, mongod 6.0.5 "
+         "on other 1; method.0: "),
     ],
 )  # fmt: skip
 def test_what_misleads_is_refused_unless_it_is_said(
@@ -119,6 +126,34 @@ def test_what_misleads_is_refused_unless_it_is_said(
     assert (told.code, f"MIXED: {said}" in told.out) == (0, True)
     assert f"Mixed: {said}" in (home / "page.html").read_text()
     assert ("(STAND-IN)" in told.out) == ("stand_in" in cluster)
+
+
+def test_what_decides_no_fault_is_named_with_its_values(home: Path, brownout: Brownout) -> None:
+    waits = {**EXPERIMENT["variables"], "milestone_limit_s": 450}
+    settings = MeasureSettings(baseline_s=20.0, milestone_hold_s=7.0)
+    runs = [
+        built(home / "runs", 1, settings=MeasureSettings(baseline_s=20.0)),
+        built(
+            home / "runs",
+            2,
+            settings=settings,
+            run={"experiment": {**EXPERIMENT, "variables": waits}},
+        ),
+    ]
+    said = brownout("compare", f"a={runs[0]}", f"b={runs[1]}", "--json")
+    assert said.code == 0, said.err
+    assert json.loads(said.out)["notes"] == [
+        "variables.milestone_limit_s: a 300, b 450", "settings.milestone_hold_s: a 3.0, b 7.0"
+    ]  # fmt: skip
+
+
+def test_a_deadline_that_no_run_recorded_is_not_known(home: Path, brownout: Brownout) -> None:
+    runs = [built(home / "runs", n, {"name": f"lab-{n}"}) for n in (1, 2)]
+    for run in runs:
+        impact = {**read_json(run / "impact.json"), "deadline_s": None}
+        write_json(run / "impact.json", {**impact, "digest": digest_of(impact)})
+    assert brownout("compare", *runs, "-o", home / "page.html").code == 0
+    assert "deadline not known" in (home / "page.html").read_text()
 
 
 def test_other_scenarios_and_one_system_are_refused(home: Path, brownout: Brownout) -> None:

@@ -269,4 +269,4 @@ def as_document(systems: Sequence[System], notes: Sequence[str]) -> dict[str, An
 def _deadlines(systems: Sequence[System]) -> str:
     deadlines = {system.subject["deadline_s"] for system in systems}
     words = ", ".join(sorted(duration(float(each)) for each in deadlines if each is not None))
-    return f"deadline {words or 'not words'}"
+    return f"deadline {words or 'not known'}"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from brownout.base.errors import ConfigurationError
-from brownout.measure.subject import differences, load_of, roles_of
+from brownout.measure.subject import differences, roles_of
 from brownout.runs.run_set import FinishedRun, Runs, median
 
 __all__ = ["MOST", "System", "mixtures", "remarks", "sort"]
@@ -15,6 +15,10 @@ __all__ = ["MOST", "System", "mixtures", "remarks", "sort"]
 MOST = 6
 #: What two systems may differ in, and the reader has to know.
 _TOLD = ("environment", "members", "rate", "workload.name")
+#: Variables that change no fault; a limit alone may have set how long a milestone is awaited.
+_OF_NO_FAULT = ("variables.canary", "variables.milestone_limit_s")
+#: Of the measures' settings, the one that mixtures name.
+_RESOLUTION = "settings.resolution_s"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,29 +91,44 @@ def mixtures(systems: Sequence[System]) -> list[str]:
         if len(values := {of(system) for system in systems}) > 1:
             mixed.append(f"{what} are mixed ({', '.join(sorted(values))}): they decide every drop "
                          "and every loss")  # fmt: skip
+    for what, path in (("variables", "variables."), ("steps of the method", "method.")):
+        if unlike := _unlike(systems, path, but=_OF_NO_FAULT):
+            words = _in_words(systems, unlike)
+            mixed.append(f"{what} are mixed ({words}): the experiment did not break the same")
     return mixed
 
 
 def remarks(systems: Sequence[System]) -> list[str]:
-    """Say what else differs: the main things with their values, settings of the load by name."""
-    notes = [
-        f"{key}: " + ", ".join(f"{s.name} {s.subject.get(key)}" for s in systems)
-        for key in _TOLD
-        if len({str(s.subject.get(key)) for s in systems}) > 1
-    ]
+    """Say what else differs, with the values; the settings of the load by name."""
+    unlike = [name for name in _TOLD if len({str(s.subject.get(name)) for s in systems}) > 1]
+    unlike += [name for name in _unlike(systems, "variables.") if name in _OF_NO_FAULT]
+    unlike += _unlike(systems, "settings.", but=(_RESOLUTION,))
+    notes = [_in_words(systems, [name]) for name in unlike]
     if len({s.driver for s in systems}) > 1:
         notes.append("driver: " + ", ".join(f"{s.name} {s.driver}" for s in systems))
     roles = {system.name: _roles(system) for system in systems}
     if len({words for words in roles.values() if words}) > 1:
         notes.append("broken: " + "; ".join(f"{name} {words}" for name, words in roles.items()))
-    first = load_of(systems[0].subject)
+    load = _unlike(systems, "workload.", but=_TOLD)
+    return [*notes, *([f"settings of the load differ: {', '.join(load)}"] if load else [])]
+
+
+def _unlike(systems: Sequence[System], path: str, but: Sequence[str] = ()) -> list[str]:
+    """Return the names below `path` in which a system differs from the first, without `but`."""
     unlike = dict.fromkeys(
         name
         for system in systems[1:]
-        for name, *_ in differences(first, load_of(system.subject))
-        if name not in _TOLD
+        for name, *_ in differences(systems[0].subject, system.subject)
     )
-    return [*notes, *([f"settings of the load differ: {', '.join(unlike)}"] if unlike else [])]
+    return [name for name in unlike if name.startswith(path) and name not in but]
+
+
+def _in_words(systems: Sequence[System], names: Sequence[str]) -> str:
+    """`variables.downtime_s: before 5.0, after 60.0`."""
+    return "; ".join(
+        f"{name}: " + ", ".join(f"{s.name} {s.subject.get(name)}" for s in systems)
+        for name in names
+    )
 
 
 def _roles(system: System) -> str:
