@@ -15,7 +15,7 @@ from tests.cli.conftest import Brownout
 from tests.runs.book.made import BOOK, record_of, write_book
 from tests.wording import mentions
 
-from brownout.base.errors import Aborted, Unsupported
+from brownout.base.errors import Aborted, UndoFailed, Unsupported
 from brownout.base.wait import wait_until
 from brownout.faults import open_runs
 from brownout.infra import lab
@@ -51,7 +51,9 @@ class Scripted:
         end = next(self._ends)
         if end == "killed":
             raise KeyboardInterrupt
-        return Outcome(Path("runs") / f"run-{len(self.made)}", replace(UNKNOWN, verdict=end), None)
+        broken = "n2 is still stopped" if "broken" in end else None
+        impact = replace(UNKNOWN, verdict=end.removesuffix(" and broken"))
+        return Outcome(Path("runs") / f"run-{len(self.made)}", impact, broken)
 
 
 @pytest.fixture
@@ -113,6 +115,24 @@ def test_a_book_that_was_interrupted_goes_on_with_the_next_run(
     conduct(book, kept, lambda _: None)
     assert [path.stem for path in left.made] == ["stepdown", "node-kill", "stepdown"]
     assert len(kept.made) == 4
+
+
+def test_a_run_that_was_aborted_is_made_again(home: Path, script: Callable[..., Scripted]) -> None:
+    book, record = record_of(home, **ONE)
+    script("pass", "aborted")
+    with pytest.raises(Aborted):
+        conduct(book, record, lambda _: None)
+    assert verdicts(open_record(record.path)[0]) == [("kill", "pass")]
+
+
+def test_a_run_that_was_aborted_and_not_put_back_says_that_something_is_broken(
+    home: Path, script: Callable[..., Scripted]
+) -> None:
+    book, record = record_of(home, **ONE)
+    script("aborted and broken")
+    with pytest.raises(UndoFailed, match="n2 is still stopped"):
+        conduct(book, record, lambda _: None)
+    assert open_record(record.path)[0].made == []
 
 
 def test_a_part_of_a_book_is_run_first_and_the_rest_is_resumed(

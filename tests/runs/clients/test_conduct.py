@@ -54,8 +54,8 @@ class Scripted:
         if end == "killed":
             raise KeyboardInterrupt
         run = Path("runs") / f"run-{len(self.workloads)}"
-        broken = "n2 is still stopped" if end == "broken" else None
-        impact = replace(UNKNOWN, verdict="fail" if broken else end)
+        broken = "n2 is still stopped" if "broken" in end else None
+        impact = replace(UNKNOWN, verdict=end.removesuffix(" and broken").replace("broken", "fail"))
         return Outcome(run, impact, broken)
 
 
@@ -158,6 +158,16 @@ def test_a_run_that_was_aborted_is_not_kept(
     comparison, record = record_of(home)
     script("aborted")
     with pytest.raises(Aborted):
+        conduct(comparison, record, lambda _: None)
+    assert open_record(record.path)[0].runs == []
+
+
+def test_a_run_that_was_aborted_and_not_put_back_says_that_something_is_broken(
+    home: Path, script: Callable[..., Scripted]
+) -> None:
+    comparison, record = record_of(home)
+    script("aborted and broken")
+    with pytest.raises(UndoFailed, match="n2 is still stopped"):
         conduct(comparison, record, lambda _: None)
     assert open_record(record.path)[0].runs == []
 

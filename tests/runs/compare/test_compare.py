@@ -108,7 +108,8 @@ def test_repeats_of_a_system_are_one_row_of_medians(home: Path, brownout: Browno
         ({"name": "other"}, {"settings": MeasureSettings(baseline_s=20.0, resolution_s=5.0)},
          "resolutions are mixed (0.1 s, 5 s)"),
         ({"name": "other"}, {"deadline_s": 0.5}, "deadlines are mixed (0.5 s, 1 s)"),
-        ({"name": "other"}, {"run": {"experiment": {**EXPERIMENT, "variables": {"downtime_s": 60}}}},
+        ({"name": "other"},
+         {"run": {"experiment": {**EXPERIMENT, "variables": {"downtime_s": 60}}}},
          "variables are mixed (variables.downtime_s: mongod 6.0.5 on lab-mongodb 5.0, mongod 6.0.5 "
          "on other 60)"),
         ({"name": "other"}, {"run": {"experiment": {**EXPERIMENT, "method": ["kill_node {}"]}}},

@@ -1,6 +1,7 @@
 """Exploring a world whose truth is known, and a real cluster."""
 
 import json
+import sys
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -10,13 +11,14 @@ from tests.cli.conftest import Brownout
 from tests.runs.explore.world import LAB, SPACE
 from tests.wording import mentions
 
-from brownout.base.errors import Inconclusive
+from brownout.base.errors import Aborted, Inconclusive, UndoFailed
 from brownout.inventory import inventory
 from brownout.runs.explore import conduct as conducting
 from brownout.runs.explore.page import headline, write
 from brownout.runs.explore.record import Record, Request, last, new, open_record
 from brownout.runs.explore.schedule import Schedule
 from brownout.session.experiment_checks import problems, read_experiment, resolved
+from brownout.show.report import html
 
 
 def test_the_sequence_that_breaks_the_promise_is_found_repeated_and_made_the_shortest(
@@ -175,6 +177,41 @@ def test_a_lab_that_could_not_be_put_back_is_rebuilt_and_that_is_a_finding(explo
     assert record.findings[0].oracle == "undo_failed"
     assert any("rebuilding" in each for each in words)
     assert len(record.tries) > 1
+
+
+def test_an_aborted_run_is_not_kept_and_a_lab_that_it_left_broken_is_rebuilt(explore: Any) -> None:
+    for end, is_rebuilt in (("aborted", False), ("aborted, not put back", True)):
+        explore(ends=[end])
+        record, words = new(Request(LAB, 5), 800), list[str]()
+        with pytest.raises(Aborted):
+            conducting.conduct(record, words.append)
+        assert open_record(record.path).tries == []
+        assert any("rebuilding" in each for each in words) == is_rebuilt
+
+
+def test_an_aborted_run_that_left_your_own_cluster_broken_says_so(
+    explore: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = inventory.declared(LAB).model_copy(update={"lab": None, "nodes": ("n1",)})
+    monkeypatch.setattr(inventory, "declared", lambda _: own)
+    _, run = explore(ends=["aborted, not put back"])
+    with pytest.raises(UndoFailed, match="n1 is still frozen"):
+        run(new(Request(LAB, 5), 800))
+
+
+def test_without_jinja2_only_the_page_is_missing(
+    explore: Any, brownout: Brownout, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    explore()
+    html._environment.cache_clear()
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    answer = brownout("explore", LAB, "--seed", "5", "--for", "3200s", "-o", tmp_path / "kept")
+    assert answer.code == 1, answer.err
+    where = last(LAB)
+    assert where is not None
+    assert mentions(answer.out, headline(open_record(where)))
+    assert len(list((tmp_path / "kept").iterdir())) == 1
+    assert {path.name for path in where.glob("explore.*")} == {"explore.json", "explore.md"}
 
 
 def test_the_page_shows_the_first_sighting_beside_the_shortest(explore: Any) -> None:

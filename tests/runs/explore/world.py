@@ -67,7 +67,9 @@ class Process:
             unread = replace(impact, ledger=replace(impact.ledger, state="unknown"))
             return Outcome(Path("runs") / f"run-{len(self.experiments)}", unread, None)
         impact = _impact(document, self._world, self._garbles)
-        unmended = "n1 is still frozen" if end == "not put back" else None
+        unmended = "n1 is still frozen" if "not put back" in end else None
+        if end.startswith("aborted"):
+            impact = replace(impact, verdict="aborted")
         return Outcome(Path("runs") / f"run-{len(self.experiments)}", impact, unmended)
 
 

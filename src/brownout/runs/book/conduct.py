@@ -187,21 +187,21 @@ class _Engine:
         self._keep(key, outcome, seed, time.monotonic() - began)
 
     def _keep(self, key: Key, outcome: Outcome, seed: int, took_s: float) -> None:
-        record = self._record
-        if outcome.was_aborted:
-            raise Aborted(f"the run of {key.fault} on {key.engine} was aborted", "use --resume")
-        run = record.where(Path(outcome.directory)) if outcome.directory else ""
-        verdict = outcome.verdict
-        record.made.append(
-            BookRun(key.engine, key.fault, key.share, verdict, run, seed, round(took_s, 1))
-        )
-        record.save()
-        self._say(f"{key.engine}, {key.fault}: {verdict}")
+        record, verdict = self._record, outcome.verdict
+        if not outcome.was_aborted:
+            run = record.where(Path(outcome.directory)) if outcome.directory else ""
+            record.made.append(
+                BookRun(key.engine, key.fault, key.share, verdict, run, seed, round(took_s, 1))
+            )
+            record.save()
+            self._say(f"{key.engine}, {key.fault}: {verdict}")
         if outcome.unmended:
             raise UndoFailed(
                 f"{key.engine} is still broken after {key.fault}: {outcome.unmended}",
                 "`brownout heal` it, then --resume",
             )
+        if outcome.was_aborted:
+            raise Aborted(f"the run of {key.fault} on {key.engine} was aborted", "use --resume")
 
     def _await_whole(self, declared: Cluster) -> None:
         """Wait until the cluster is whole; rebuild a lab that does not become so."""

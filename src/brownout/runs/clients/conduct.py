@@ -20,7 +20,7 @@ from brownout.runs.clients.clients_file import variables_of
 from brownout.runs.clients.outlook import left_s
 from brownout.runs.clients.record import ClientsRun, Record
 from brownout.runs.clients.spec import Comparison
-from brownout.session.experiment_process import ExperimentProcess, Outcome
+from brownout.session.experiment_process import ExperimentProcess
 
 __all__ = ["conduct", "put_back"]
 
@@ -85,21 +85,19 @@ def _run(comparison: Comparison, record: Record, group: str, say: Say) -> None:
         comparison.find_experiment(comparison.experiment), variables, occasion=occasion
     ) as process:
         outcome = process.outcome()
-    _keep(record, group, outcome, seed, time.monotonic() - began)
+    took_s = round(time.monotonic() - began, 1)
+    if not outcome.was_aborted:
+        run = record.where(Path(outcome.directory)) if outcome.directory else ""
+        record.runs.append(ClientsRun(group, outcome.verdict, run, seed, took_s))
+        record.save()
     say(f"run {done + 1}: {outcome.verdict}")
     if outcome.unmended:
         raise UndoFailed(
             f"{comparison.cluster} is still broken: {outcome.unmended}",
             "`brownout heal` it, then --resume",
         )
-
-
-def _keep(record: Record, group: str, outcome: Outcome, seed: int, took_s: float) -> None:
     if outcome.was_aborted:
         raise Aborted(f"the run of {group} was aborted", "use --resume")
-    run = record.where(Path(outcome.directory)) if outcome.directory else ""
-    record.runs.append(ClientsRun(group, outcome.verdict, run, seed, round(took_s, 1)))
-    record.save()
 
 
 def _take_down(record: Record, say: Say) -> None:

@@ -313,6 +313,8 @@ class _Exploration:
     ) -> Try:
         record = self._record
         if outcome.was_aborted:
+            if outcome.unmended:
+                self._mend(outcome.unmended)
             raise Aborted(f"schedule {number} was aborted", "use --resume to continue")
         broken = {each.oracle: each.words for each in violations(outcome)}
         now = monotonic()

@@ -4,8 +4,10 @@ Pure, but for `write`.
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
+from brownout.base.errors import Unsupported
 from brownout.base.files import replace_file
 from brownout.base.words import duration
 from brownout.runs.explore.coverage import rows
@@ -43,11 +45,13 @@ def headline(record: Record) -> str:
 def write(record: Record) -> Path:
     """Write the page and the same as Markdown; return the page's path.
 
-    Raises `Unsupported` without jinja2.
+    Without jinja2 the page is left out, and the path is that of the Markdown.
     """
-    path = record.path / "explore.html"
-    replace_file(record.path / "explore.md", _markdown(record))
-    replace_file(path, page(record))
+    path = record.path / "explore.md"
+    replace_file(path, _markdown(record))
+    with suppress(Unsupported):
+        replace_file(record.path / "explore.html", page(record))
+        return record.path / "explore.html"
     return path
 
 
