@@ -128,6 +128,13 @@ def test_every_mistake_is_reported_at_once_with_place_found_and_wanted() -> None
     ]
 
 
+@pytest.mark.parametrize("zone", ["Europe", "Mars/Base", "../Berlin"])
+def test_hours_of_a_zone_that_there_is_not_are_reported_with_what_was_wanted(zone: str) -> None:
+    hours = f"Mon-Fri 09:00-16:30 {zone}"
+    (problem,) = problems_of(f'{MINIMAL}\nguards: {{allowed_hours: ["{hours}"]}}\n')
+    assert mentions(problem, "guards.allowed_hours[0]", hours, "Europe/Berlin")
+
+
 def test_two_nodes_may_not_share_a_name_an_address_or_a_pid_file() -> None:
     host = "host: {kind: process, pid_file: /run/n.pid, command: [mongod]}"
     node = f'{{name: n1, address: "db1:27017", {host}}}'

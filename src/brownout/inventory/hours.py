@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, time
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-__all__ = ["Window", "parse_window"]
+__all__ = ["Window", "parse_window", "zone_of"]
 
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _DAY = "|".join(DAYS)
@@ -44,12 +44,23 @@ def parse_window(text: str) -> Window:
         raise ValueError(f"found {text!r}, wanted for example `Mon-Fri 09:00-16:30 Europe/Berlin`")
     try:
         begin, end = time.fromisoformat(form["begin"]), time.fromisoformat(form["end"])
-        zone = ZoneInfo(form["zone"] or "UTC")
-    except (ValueError, ZoneInfoNotFoundError) as error:
+        zone = zone_of(form["zone"] or "UTC")
+    except ValueError as error:
         raise ValueError(f"found {text!r}: {error}") from error
     if begin >= end:
         raise ValueError(f"found {text!r}, wanted an end after the begin, on the same day")
     return Window(_days(form["first"], form["last"] or form["first"]), begin, end, zone)
+
+
+def zone_of(name: str) -> ZoneInfo:
+    """Return the time zone of this name; raises `ValueError` with what was wanted.
+
+    A part of a name, as `Europe`, is a folder of the zones' database.
+    """
+    try:
+        return ZoneInfo(name)
+    except (ValueError, OSError, ZoneInfoNotFoundError) as error:
+        raise ValueError("wanted a time zone as Europe/Berlin or UTC") from error
 
 
 def _days(first: str, last: str) -> frozenset[int]:

@@ -16,7 +16,6 @@ from collections import Counter
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any, Literal
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import (
     AfterValidator,
@@ -31,7 +30,7 @@ from brownout.base.durations import DURATION_PATTERN, parse_duration
 from brownout.base.errors import ConfigurationError
 from brownout.base.secret import Secret
 from brownout.base.settings import Settings
-from brownout.inventory.hours import parse_window
+from brownout.inventory.hours import parse_window, zone_of
 from brownout.runs.series_file import SeriesFile
 from brownout.session.stop_conditions import Condition, parse_conditions
 
@@ -77,10 +76,7 @@ def _conditions(value: Any) -> Any:
 
 
 def _zone(text: str) -> str:
-    try:
-        ZoneInfo(text)
-    except (ValueError, OSError, ZoneInfoNotFoundError) as error:
-        raise ValueError("wanted a time zone as Europe/Berlin or UTC") from error
+    zone_of(text)
     return text
 
 
