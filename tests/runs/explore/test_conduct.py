@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.cli.conftest import Brownout
-from tests.runs.explore.world import LAB, SPACE
+from tests.runs.explore.world import LAB, SPACE, loses_after_kill_and_pause
 from tests.wording import mentions
 
 from brownout.base.errors import Aborted, Inconclusive, UndoFailed
@@ -150,6 +150,41 @@ def test_an_interrupted_exploration_continues_as_if_it_had_not_been(
     _, run = explore()
     run(again)
     assert result(again) == result(whole)
+
+
+def test_a_finding_that_stayed_open_is_not_counted_again_where_a_later_one_explains_it(
+    explore: Any,
+) -> None:
+    def open_at_first() -> Any:
+        lost: list[object] = []
+
+        def world(breaks: list[tuple[str, str]]) -> bool:
+            lost.extend([breaks] * loses(breaks))
+            return len(lost) == 1 or (len(lost) > 6 and loses(breaks))
+
+        return world
+
+    def loses(breaks: list[tuple[str, str]]) -> bool:
+        return ("pause_node", "secondary") in breaks[1:] and loses_after_kill_and_pause(breaks)
+
+    _, run = explore(open_at_first())
+    whole = new(Request(LAB, 5), 6_000)
+    run(whole)
+    first, second = whole.findings
+    assert first.open
+    assert Schedule.of(first.schedule).contains(Schedule.of(second.shrunk))
+
+    _, run = explore(open_at_first())
+    cut = new(Request(LAB, 5), 4_000)
+    run(cut)
+    assert len(cut.findings) == 2
+    again = open_record(cut.path)
+    again.budget_s = 6_000
+    _, run = explore(loses)
+    run(again)
+    kept = [[asdict(f) | {"run": ""} for f in record.findings] for record in (again, whole)]
+    assert kept[0] == kept[1]
+    assert first.number not in second.seen_again
 
 
 def test_shares_of_one_seed_run_each_of_its_schedules_once(explore: Any) -> None:

@@ -168,13 +168,17 @@ class _Exploration:
         )
 
     def _is_known(self, number: int, oracle: str, schedule: Schedule) -> bool:
-        """Whether an earlier finding explains a violation; it is noted there."""
-        for finding in self._record.findings:
-            if finding.oracle != oracle or finding.number == number:
-                continue
-            if number in finding.seen_again:
-                return True
-            if finding.explains(oracle, schedule):
+        """Whether an earlier finding explains a violation; it is noted there.
+
+        An exploration that is continued has later findings too, which decided nothing then.
+        """
+        findings = [finding for finding in self._record.findings if finding.oracle == oracle]
+        if any(finding.number == number for finding in findings):
+            return False
+        if any(number in finding.seen_again for finding in findings):
+            return True
+        for finding in findings:
+            if finding.number < number and finding.explains(oracle, schedule):
                 self._see_again(finding, number)
                 return True
         return False
