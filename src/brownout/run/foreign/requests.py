@@ -1,14 +1,18 @@
 """A row per request: requests as counts per interval.
 
 A log of requests has no gaps: where it has no row, no request was started. A tool that waits for
-answers (closed loop) starts fewer requests while nothing answers, and then a success ratio hides
-the outage; one that keeps its schedule shows it. Which of both it was is seen in the log itself.
+answers (closed loop) starts fewer requests while service is slow or gone, and then a success ratio
+by start hides what was lost; of a tool that keeps its schedule (open loop) it shows it. Which of
+both it was is seen in the log itself: in the seconds after the fault that served fewer than usual.
 """
 
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
+from statistics import fmean, pvariance
+from typing import Literal
 
 from brownout.run.foreign.series import LONGEST_S, ForeignSeries, refused
 
@@ -16,12 +20,32 @@ __all__ = ["Request", "counted"]
 
 #: Requests are counted in intervals of 0.1 s, or of 1 s where their times are whole seconds.
 _PER_S = 10
-#: The longest baseline that is looked at, in seconds.
-_BASELINE_S = 60
-#: A second in which less than this share of the usual was served is a bad one.
-_BAD = 0.5
-#: Of what is usually started, a tool that keeps its schedule starts at least so much.
-_STEADY = 0.8
+#: What is usual is taken from so many seconds before the fault, or from up to the longer time where
+#: fewer requests than this lie in them. Just before the fault a tool is no longer starting up.
+_BASELINE_S, _LONGEST_BASELINE_S, _BASELINE_REQUESTS = 30, 60, 400
+#: Service is worse in a stretch (in seconds) in which at least so many fewer were served, at least
+#: this share of the usual, and so many standard deviations.
+_STRETCHES = (1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32, 64)
+_LEAST, _LEAST_SHARE, _LEAST_SIGMAS = 5, 0.05, 4.5
+#: Counts of random times vary by their mean, and a sample of them by no less than the first share
+#: of it. What varies less came at even intervals, which vary by at least the second.
+_EVEN, _LEAST_VARIANCE = 0.4, 0.1
+#: A tool keeps its schedule if requests that it did not start are at most this share of those lost.
+_NOT_STARTED = 0.2
+#: The success ratio by start shows what was lost if it shows at least this share of it as failed.
+_FAILED = 0.5
+#: At the end of its work a tool starts less than this share of the usual; the last requests that
+#: are counted by their end come in then. The first seconds after the fault, so many, do not
+#: count as such an end.
+_STRAGGLING, _AT_WORK_S = 0.2, 10
+
+_View = Literal["start", "fewer", "later"]
+_HOW: dict[_View, str] = {
+    "start": "judged by their start: as many were started after the fault as before it",
+    "fewer": "judged by the end of those that succeeded: fewer were started while service was bad",
+    "later": "judged by the end of those that succeeded: many were started while service was bad "
+    "and succeeded later",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,50 +91,103 @@ def counted(
         raise _too_long(name)
     step = _PER_S if counts.whole else 1
     places = range(first, last + 1, step)
-    open_loop = _keeps_its_schedule(counts, first, fault_at)
-    by = counts.ok_by_start if open_loop else counts.ok_by_end
+    view = _view(counts, first, fault_at)
+    by_start = view == "start"
+    by = counts.ok_by_start if by_start else counts.ok_by_end
 
     def total(counter: Counter[int], place: int) -> float:
         return float(sum(counter[place + part] for part in range(step)))
 
-    how = (
-        "judged by their start: as many were started while service was bad"
-        if open_loop
-        else "judged by the end of those that succeeded: fewer were started while service was bad"
-    )
     return ForeignSeries(
         start=[place / _PER_S for place in places],
         end=[(place + step) / _PER_S for place in places],
         ok=[total(by, place) for place in places],
-        offered=[total(counts.started, place) for place in places] if open_loop else None,
+        offered=[total(counts.started, place) for place in places] if by_start else None,
         fault_at=fault_at,
         format=format,
         row_s=step / _PER_S,
-        notes=(*notes, f"{counts.n:,} requests, {how}"),
+        notes=(*notes, f"{counts.n:,} requests, {_HOW[view]}"),
     )
 
 
-def _keeps_its_schedule(counts: _Counts, first: int, fault_at: float) -> bool:
-    """Say whether requests were started as ever in the seconds in which few succeeded."""
+@dataclass(frozen=True, slots=True)
+class _Second:
+    """How many requests started in a second, how many of those failed, how many it served."""
+
+    started: int
+    failed: int
+    served: int
+
+
+def _view(counts: _Counts, first: int, fault_at: float) -> _View:
+    """Say by what the seconds after the fault that served fewer show what was lost.
+
+    By start, if requests were started as ever and those that were not served failed.
+    """
+
+    def second(begin: int) -> _Second:
+        places = range(begin, begin + _PER_S)
+        started = sum(counts.started[place] for place in places)
+        failed = started - sum(counts.ok_by_start[place] for place in places)
+        return _Second(started, failed, sum(counts.ok_by_end[place] for place in places))
+
     fault = math.floor(fault_at * _PER_S)
-    begin = max(first, fault - (_BASELINE_S + 1) * _PER_S)
-    length_s = (fault - _PER_S - begin) / _PER_S
-    if length_s <= 0:
-        return True
+    earliest = max(first, fault - (1 + _LONGEST_BASELINE_S) * _PER_S)
+    before = [second(begin) for begin in range(fault - 2 * _PER_S, earliest - 1, -_PER_S)]
+    if sum(each.started for each in before[:_BASELINE_S]) >= _BASELINE_REQUESTS:
+        before = before[:_BASELINE_S]
+    # The second in which the last request starts may be cut short.
+    after = [second(begin) for begin in range(fault, max(counts.started) - _PER_S + 1, _PER_S)]
+    if not before or not after:
+        return "start"
+    usual = fmean(each.started for each in before)
+    while len(after) > _AT_WORK_S and _is_straggling(after[-1], usual):
+        after.pop()
+    served = [each.served for each in before]
+    worse = [after[place] for place in _worse([each.served for each in after], served)]
+    lost = fmean(served) * len(worse) - sum(each.served for each in worse)
+    not_started = usual * len(worse) - sum(each.started for each in worse)
+    failed = sum(each.failed - fmean(one.failed for one in before) for each in worse)
+    starts = [each.started for each in before]
+    chance = 2 * math.sqrt(_variance(starts) * len(worse) * (1 + len(worse) / len(before)))
+    if not_started > _NOT_STARTED * lost + chance:
+        return "fewer"
+    return "later" if failed < _FAILED * lost - chance else "start"
 
-    def rate(counter: Counter[int]) -> float:
-        return sum(counter[place] for place in range(begin, fault - _PER_S)) / length_s
 
-    usual, served = rate(counts.started), rate(counts.ok_by_end)
-    started = expected = late = 0.0
-    for second in range(fault, max(counts.started) + 1, _PER_S):
-        here = range(second, second + _PER_S)
-        if sum(counts.ok_by_end[place] for place in here) < _BAD * served:
-            started += sum(counts.started[place] for place in here)
-            late += sum(counts.ok_by_start[place] for place in here)
-            expected += usual
-    # What was started in an outage and succeeded after it would hide the outage, too.
-    return started >= _STEADY * expected and late <= (1 - _BAD) * max(started, 1.0)
+def _is_straggling(second: _Second, usual: float) -> bool:
+    return second.started < _STRAGGLING * usual and second.failed <= 0.5 * second.started
+
+
+def _variance(counts: Sequence[int]) -> float:
+    """Return by how much counts of a second vary: by their mean at least, but at even intervals."""
+    mean, variance = fmean(counts), pvariance(counts)
+    even = len(counts) >= _BASELINE_S and variance < _EVEN * mean
+    return max(variance, _LEAST_VARIANCE * mean if even else mean)
+
+
+def _worse(after: Sequence[int], before: Sequence[int]) -> list[int]:
+    """Return the places of the seconds that served fewer than those before, not by chance.
+
+    Every stretch of some lengths is compared with the usual, by the deviance of a Poisson process
+    times how much more, or less, than one the usual varies.
+    """
+    usual, variance = fmean(before), _variance(before)
+    worse: set[int] = set()
+    sums = [0, *accumulate(after)]
+    for length in _STRETCHES:
+        expected = usual * length
+        enough = expected - max(_LEAST, _LEAST_SHARE * expected)
+        error = (1 + length / len(before)) * variance / usual if usual else 0.0
+        for place in range(len(after) - length + 1):
+            served = sums[place + length] - sums[place]
+            if served > enough:
+                continue
+            deviance = 2 * (expected - served)
+            deviance += 2 * served * math.log(served / expected) if served else 0.0
+            if deviance >= _LEAST_SIGMAS**2 * error:
+                worse.update(range(place, place + length))
+    return sorted(worse)
 
 
 def _too_long(name: str) -> Exception:
