@@ -62,6 +62,21 @@ def test_a_user_is_beside_the_uri_and_its_database_in_it() -> None:
     assert found.generator() == {"uri": found.uri, "username": "u", "password": "p"}
 
 
+@pytest.mark.parametrize(
+    ("user", "query"),
+    [("u:p@", "&authSource=users"), ("", "&authMechanism=MONGODB-X509&authSource=$external")],
+)
+def test_a_member_without_users_is_reached_without_a_login(user: str, query: str) -> None:
+    uri = "mongodb://{}db1:27017/?replicaSet=rs&compressors=zlib{}"
+    plain = access(cluster(Connection(uri=SecretStr(uri.format("", "")))))
+
+    found = access(cluster(Connection(uri=SecretStr(uri.format(user, query)))))
+
+    assert (found.logs_in, plain.logs_in) == (True, False)
+    assert found.without_login().direct_uri("db1:27017") == plain.direct_uri("db1:27017")
+    assert found.without_login().pymongo() == plain.pymongo()
+
+
 def test_nothing_that_may_be_a_secret_is_printed() -> None:
     uri = "mongodb://u:first@db1/?tlsCertificateKeyFilePassword=second"
 

@@ -162,6 +162,16 @@ def test_an_arbiter_serves_and_needs_no_data() -> None:
     assert judge("whole", [view("n1", "ARBITER", behind_s=999), *WHOLE[1:]]).reached
 
 
+def test_an_arbiter_that_knows_no_login_serves_by_what_it_says_without_one() -> None:
+    said = {"arbiterOnly": True, "topologyVersion": {"processId": "p-n1"}}
+    arbiter = View("n1", ADDRESSES["n1"], said)
+    restarted = View("n1", ADDRESSES["n1"], {**said, "topologyVersion": {"processId": "other"}})
+
+    assert judge("whole", [arbiter, *WHOLE[1:]]).reached
+    assert not judge("whole", [refusing("n1"), *WHOLE[1:]]).reached
+    assert signature_of([arbiter, *WHOLE[1:]]) != signature_of([restarted, *WHOLE[1:]])
+
+
 def test_of_two_primaries_the_one_of_the_later_term_counts() -> None:
     old = view("n1", "PRIMARY", term=4)
 

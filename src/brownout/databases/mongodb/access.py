@@ -5,7 +5,7 @@ message cannot repeat them.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlencode
 
@@ -37,6 +37,16 @@ class Access:
         if self.uri.startswith("mongodb+srv:") and not {"tls", "ssl"} & options.keys():
             options["tls"] = "true"  # as a URI with a service record means by default
         return _uri("mongodb", address, "", {**options, "directConnection": "true"})
+
+    @property
+    def logs_in(self) -> bool:
+        """Whether it has a login, by a password or by a certificate."""
+        return bool(self.username) or "authmechanism" in map(str.lower, self.options)
+
+    def without_login(self) -> "Access":
+        """Return how to connect without a login."""
+        options = {k: v for k, v in self.options.items() if not k.lower().startswith("auth")}
+        return replace(self, options=options, username="", password="")
 
     def pymongo(self) -> dict[str, Any]:
         """Return the keyword arguments for pymongo's client beside a URI."""

@@ -102,6 +102,8 @@ class MongoAdapter(SetResizing, SetAdjusting):
                 continue
             info = login["authInfo"]
             if not info.get("authenticatedUsers"):
+                if self._access.logs_in:
+                    continue  # it is an arbiter, which has no users
                 return []  # the servers know no logins
             has = info.get("authenticatedUserPrivileges", ())
             return [

@@ -41,6 +41,8 @@ _EXPLAINED = {
     334: "it knows no such user, or no such way to log in; see `connection.auth`",
 }
 _USER_NOT_FOUND = 11
+#: What a member answers to a login that it does not have.
+_NO_SUCH_LOGIN = frozenset({_USER_NOT_FOUND, 18, 334})
 #: Of a TLS connection that failed, in the words of OpenSSL, with the line of Python's source.
 _SOURCE_LINE = re.compile(r" \(_ssl\.c:\d+\)")
 _HUNG_UP = "connection closed"
@@ -64,7 +66,8 @@ class Link:
     """Asks one member, and only that one, over a connection of its own.
 
     After any failure the client is thrown away: pymongo would look for a member that came back
-    only every half second, a fresh client does at once.
+    only every half second, a fresh client does at once. An arbiter has no users, so that no login
+    succeeds there: it is asked without one.
     """
 
     def __init__(self, node: Node, access: Access, timeout_s: float) -> None:
@@ -114,13 +117,26 @@ class Link:
         try:
             with pymongo.timeout(timeout_s):
                 answer = client[database].command(command)
-        except (OperationFailure, NotPrimaryError):
-            raise
+        except (OperationFailure, NotPrimaryError) as error:
+            if _code_of(error) not in _NO_SUCH_LOGIN or not self._is_arbiter():
+                raise
+            self._access = self._access.without_login()
+            self.close()
+            return self._run(command, timeout_s, database)
         except PyMongoError:
             self.close()
             raise
         self._known = True
         return dict(answer)
+
+    def _is_arbiter(self) -> bool:
+        """Return whether the member says so to one that has no login; False if it says nothing."""
+        if not self._access.logs_in:
+            return False
+        link = Link(self._node, self._access.without_login(), self._timeout_s)
+        with contextlib.closing(link), contextlib.suppress(ClusterError):
+            return bool(link.ask("hello").get("arbiterOnly"))
+        return False
 
     def _connected(self) -> pymongo.MongoClient[Document]:
         """Return the client, a fresh one where the last has lost its member."""

@@ -104,7 +104,7 @@ def signature_of(views: Sequence[View]) -> str:
 
 
 def _signature(view: View) -> str:
-    if not view.status:
+    if not view.hello:
         return f"{view.node}={view.state}"
     down = ",".join(sorted(name for name, health in view.others.items() if not health))
     return f"{view.node}={view.state}@{view.term}/{view.process}" + (

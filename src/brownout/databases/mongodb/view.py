@@ -1,7 +1,7 @@
 """What one member says of itself and of the others, at one moment."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, ClassVar
 
@@ -36,12 +36,19 @@ class View(NodeView):
         if self.status:
             number = int(self.status["myState"])
             return STATES[number] if number < len(STATES) else f"state {number}"
+        if self.is_arbiter:  # that has no users, so that it tells us no more
+            return "ARBITER"
         return "uninitiated" if self.hello else "unreachable"
 
     @property
     def serves(self) -> bool:
         """Whether it does what it is there for; an arbiter holds no data but votes."""
         return self.state in {"PRIMARY", "SECONDARY", "ARBITER"}
+
+    @property
+    def is_arbiter(self) -> bool:
+        """Whether it holds no data but votes, by its own account."""
+        return bool(self.hello.get("arbiterOnly"))
 
     @property
     def term(self) -> int:
@@ -127,7 +134,8 @@ def look(node: Node, link: Link) -> View:
     try:
         status = link.ask("replSetGetStatus")
     except CommandFailed as error:
-        return View(node.name, node.address, hello, error=str(error))
+        view = View(node.name, node.address, hello)
+        return view if view.is_arbiter else replace(view, error=str(error))
     except ClusterError as error:
         return View.without(node, error)
     return View(node.name, node.address, hello, status)
