@@ -56,6 +56,7 @@ def refusing(node: str) -> View:
 
 
 WHOLE = [view("n1"), view("n2", "PRIMARY"), view("n3")]
+DELAYED = {"secondaryDelaySecs": 60}
 
 #: What differs from a whole set, the milestone that it holds up, and what is said to be missing.
 CASES: list[tuple[list[View], str, str]] = [
@@ -153,9 +154,13 @@ def test_a_member_that_is_not_in_the_sets_configuration_makes_it_not_whole() -> 
 
 
 def test_a_member_that_is_delayed_on_purpose_may_be_behind_by_that() -> None:
-    delayed = view("n1", behind_s=65, hello={"secondaryDelaySecs": 60})
+    delayed = view("n1", behind_s=65, hello=DELAYED)
+    since_an_election = view("n1", behind_s=65, hello=DELAYED, term=4)
+    late = view("n1", behind_s=71, hello=DELAYED)
 
     assert judge("whole", [delayed, *WHOLE[1:]]).reached
+    assert judge("whole", [since_an_election, *WHOLE[1:]]).reached
+    assert not judge("redundant", [late, *WHOLE[1:]]).reached
 
 
 def test_an_arbiter_serves_and_needs_no_data() -> None:
@@ -218,6 +223,8 @@ def test_the_signature_changes_when_a_member_goes_or_changes(after: list[View]) 
          ["no member but n2 has all data"]),
         ({"n2"}, [view("n1", "ARBITER"), WHOLE[1]], ["no member but n2 has all data"]),
         ({"n2"}, [view("n1", behind_s=60), WHOLE[1], view("n3", behind_s=60)],
+         ["no member but n2 has all data"]),
+        ({"n2"}, [view("n1", behind_s=60, hello=DELAYED), WHOLE[1]],
          ["no member but n2 has all data"]),
         ({"n1"}, [view("n1", writeMajorityCount=1), view("n2", "PRIMARY", writeMajorityCount=1)],
          ["a write is acknowledged by 1 member, and 1 member would go"]),

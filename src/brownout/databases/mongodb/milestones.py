@@ -5,7 +5,8 @@ Every member is believed about itself only; each milestone includes the one befo
     rejoined    every member is PRIMARY or SECONDARY (an arbiter: ARBITER), and none believes to
                 be primary of a term that is over, as one that was paused does at first
     redundant   and one of them is primary, a majority has what it wrote in its term, every
-                secondary is within 10 s of it, and none copies all data
+                secondary is within 10 s of it (and the delay that it is configured for), and none
+                copies all data
     whole       and the set has exactly the members of the inventory
 """
 
@@ -76,7 +77,7 @@ def lost_with(gone: Collection[str], views: Sequence[View]) -> list[str]:
         if view.role in ("primary", "secondary")
         and not view.syncs_initially
         and (behind := _behind_s(head, view.applied)) is not None
-        and behind <= MAX_LAG_S + view.delay_s
+        and behind <= MAX_LAG_S
     ]
     lost = [] if copies else [f"no member but {', '.join(sorted(gone))} has all data"]
     counts = [
@@ -146,10 +147,12 @@ def _not_a_copy(view: View, primary: View) -> list[str]:
     if view.syncs_initially:
         return [f"{view.node} copies all data"]
     behind = _behind_s(primary.applied, view.applied)
-    if behind is None or view.applied_term < primary.term:
+    wanted_s = MAX_LAG_S + view.delay_s
+    # Of a term that is younger than its delay a delayed one has nothing yet.
+    if behind is None or (not view.delay_s and view.applied_term < primary.term):
         return [f"{view.node} has nothing of term {primary.term} yet"]
-    if behind > MAX_LAG_S + view.delay_s:
-        return [f"{view.node} is {behind:.1f} s behind (wanted {MAX_LAG_S + view.delay_s:g})"]
+    if behind > wanted_s:
+        return [f"{view.node} is {behind:.1f} s behind (wanted {wanted_s:g})"]
     return []
 
 
