@@ -52,6 +52,26 @@ def test_a_service_record_means_encryption_unless_it_says_otherwise(query: str, 
     assert f"tls={tls}" in found.direct_uri("db1:27017")
 
 
+@pytest.mark.parametrize(
+    ("uri", "source"),
+    [
+        ("mongodb://app:pw@db1,db2/orders?replicaSet=rs0", "orders"),
+        ("mongodb://app:pw@db1/%C3%B6rders", "%c3%b6rders"),
+        ("mongodb://app:pw@db1/orders?authMechanism=SCRAM-SHA-256", "orders"),
+        ("mongodb://app:pw@db1/orders?authsource=admin", "admin"),
+        ("mongodb://app:pw@db1/", ""),
+        ("mongodb://db1/orders", ""),
+        ("mongodb://CN=app@db1/orders?authMechanism=MONGODB-X509", ""),
+        ("mongodb+srv://app:pw@db.example.com/orders", ""),  # the DNS may name another one
+    ],
+)
+def test_a_login_of_a_uri_is_known_to_the_database_that_it_names(uri: str, source: str) -> None:
+    asked = access(cluster(Connection(uri=SecretStr(uri)))).direct_uri("db1:27017")
+
+    assert asked.lower().count("authsource=") == bool(source)
+    assert not source or f"authsource={source}" in asked.lower()
+
+
 def test_a_user_is_beside_the_uri_and_its_database_in_it() -> None:
     auth = Auth(username="u", password=SecretStr("p"), source="users")
 

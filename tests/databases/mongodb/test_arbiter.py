@@ -8,6 +8,7 @@ from typing import Any
 
 import pymongo
 import pytest
+from pydantic import SecretStr
 from pymongo.errors import PyMongoError
 from tests.waiting import await_true, await_whole
 
@@ -24,7 +25,7 @@ from brownout.inventory.model import Cluster, Node
 
 pytestmark = [pytest.mark.live, pytest.mark.matrix, pytest.mark.timeout(300)]
 
-USER, PASSWORD, KEY = "chaos", "secret", "x" * 64
+USER, OTHER, PASSWORD, KEY = "chaos", "of-orders", "secret", "x" * 64
 
 
 class PrimarySecondaryArbiter:
@@ -90,6 +91,7 @@ class PrimarySecondaryArbiter:
             await_true(lambda: is_done("replSetInitiate", document), "all members listen")
             user = {"pwd": PASSWORD, "roles": list(ROLES)}
             await_true(lambda: is_done("createUser", USER, **user), "the first one is primary")
+            client.orders.command("createUser", OTHER, **user)
 
     def take_down(self) -> None:
         for name in list(self._running):
@@ -144,6 +146,16 @@ def test_a_set_is_written_with_its_arbiter_by_whomever_is_asked(
         asked = psa.cluster.model_copy(update={"nodes": (seed,)})
         machines = census(asked).machines
         assert {f"{one.address}:{one.database_port}" for one in machines} == listed
+
+
+def test_a_user_of_another_database_logs_in_by_a_uri_that_names_it(
+    psa: PrimarySecondaryArbiter,
+) -> None:
+    hosts = ",".join(node.address for node in psa.cluster.nodes)
+    uri = f"mongodb://{OTHER}:{PASSWORD}@{hosts}/orders?replicaSet=psa"
+    connection = Connection(uri=SecretStr(uri))
+    with MongoAdapter(psa.cluster.model_copy(update={"connection": connection})) as adapter:
+        await_whole(adapter)
 
 
 def test_a_wrong_password_is_refused_by_every_other_member(psa: PrimarySecondaryArbiter) -> None:

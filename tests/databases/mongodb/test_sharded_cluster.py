@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 from tests.waiting import await_true, await_whole
 from tests.wording import naming
 
@@ -19,6 +20,7 @@ from brownout.databases.adapter import (
 )
 from brownout.databases.milestones import still_unmet
 from brownout.databases.mongodb import figures, shards
+from brownout.databases.mongodb.access import access
 from brownout.databases.mongodb.lab import router_stand_in
 from brownout.databases.mongodb.sharded_cluster import ShardedAdapter
 from brownout.databases.resize import Adjustable, Resizing
@@ -185,6 +187,44 @@ def test_routers_and_inventory_that_are_not_of_one_mind_are_told_apart() -> None
     assert shards.disagreements(cluster, other) == [
         "10.0.0.7:27018 is of shard s2, but not in the inventory"
     ]
+
+
+def reached_by(uri: str) -> Cluster:
+    cluster = inventory.parse(NODES, Path("/x/orders.yaml"))
+    connection = cluster.connection.model_copy(update={"hosts": (), "uri": SecretStr(uri)})
+    return cluster.model_copy(update={"connection": connection})
+
+
+def test_a_shard_is_reached_with_the_login_and_the_options_of_the_routers_uri() -> None:
+    uri = "mongodb://chaos:p%40w@r1:27017,r2/orders?tls=true&compressors=zlib"
+    way = access(shards.shard_of(reached_by(uri), "s1"))
+    assert way.pymongo() == {"username": "chaos", "password": "p@w"}
+    options = "tls=true&compressors=zlib&authSource=orders"
+    assert way.uri == f"mongodb://10.0.0.1:27018/orders?{options}"
+    assert way.direct_uri("10.0.0.1:27018") == (
+        f"mongodb://10.0.0.1:27018/?{options}&directConnection=true"
+    )
+
+
+def test_a_router_without_a_port_has_the_usual_one() -> None:
+    named = shards.routers(reached_by("mongodb://chaos:pw@r1,[::1],r3:27020,[::1]:27021/"))
+    assert [router.address for router in named] == [
+        *("r1:27017", "[::1]:27017", "r3:27020", "[::1]:27021")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("uri", "words"),
+    [
+        ("mongodb+srv://chaos:s3cret@orders.example.com/", "connection.hosts"),
+        ("mongodb://chaos:s3cret/x@r1/", "percent-encode"),
+        ("mongodb:///", "host:port"),
+    ],
+)
+def test_a_uri_that_does_not_name_the_routers_is_refused_in_words(uri: str, words: str) -> None:
+    with pytest.raises(ConfigurationError, match=naming("connection.uri", words)) as refused:
+        adapter_for(reached_by(uri))
+    assert "s3cret" not in str(refused.value)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,8 @@ The user's name and password never stand in a URI that is made here, so that a d
 message cannot repeat them.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlencode
@@ -12,8 +13,10 @@ from urllib.parse import parse_qsl, unquote, urlencode
 from brownout.inventory.connection import Tls
 from brownout.inventory.model import Cluster
 
-__all__ = ["Access", "access", "load_spec"]
+__all__ = ["Access", "access", "at_hosts", "load_spec"]
 
+#: With these a login is known to the database of its URI's path; others are known elsewhere.
+_OF_A_DATABASE = frozenset({"", "SCRAM-SHA-1", "SCRAM-SHA-256", "PLAIN"})
 #: URI options that concern the set and not one member of it.
 _OF_THE_SET = frozenset({"replicaset", "directconnection", "loadbalanced", "srvmaxhosts"})
 
@@ -84,6 +87,8 @@ def access(cluster: Cluster) -> Access:
     auth = connection.auth
     if connection.uri is not None:
         scheme, user, password, hosts, path, options = _parts(connection.uri.get_secret_value())
+        if path and user and _is_of_its_database(scheme, options):
+            options["authSource"] = unquote(path)
     else:
         hosts = ",".join(connection.hosts or [node.address for node in cluster.nodes])
         scheme, user, password, path, options = "mongodb", "", "", "", {}
@@ -100,11 +105,26 @@ def access(cluster: Cluster) -> Access:
     return Access(_uri(scheme, hosts, path, options), options, user, password, connection.tls)
 
 
+def at_hosts(uri: str, hosts: Sequence[str]) -> str:
+    """Return a connection URI with its login and its options, and other hosts."""
+    return re.sub(r"^([^:]*://(?:[^/?]*@)?)[^/?]*", lambda kept: kept[1] + ",".join(hosts), uri)
+
+
 def load_spec(cluster: Cluster) -> dict[str, Any]:
     """Return how the load generator connects: driver, connection with secrets, options."""
     options = {"write_concern": "majority", **cluster.connection.options}
     connection = access(cluster.as_the_load).generator()
     return {"driver": "mongodb", "connection": connection, "options": options}
+
+
+def _is_of_its_database(scheme: str, options: Mapping[str, str]) -> bool:
+    """Whether a URI's login is known to the database that it names, as it is by default.
+
+    Beside a service record the DNS may name another one, as it does for Atlas.
+    """
+    words = {name.lower(): value for name, value in options.items()}
+    mechanism = words.get("authmechanism", "")
+    return scheme == "mongodb" and "authsource" not in words and mechanism in _OF_A_DATABASE
 
 
 def _parts(uri: str) -> tuple[str, str, str, str, str, dict[str, str]]:

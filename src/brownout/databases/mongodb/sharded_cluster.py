@@ -32,11 +32,10 @@ class ShardedAdapter:
     """One sharded cluster."""
 
     def __init__(self, cluster: Cluster) -> None:
-        self._cluster = cluster
+        self._cluster, self._routers = cluster, shards.routers(cluster)
         self._shards = {
             name: MongoAdapter(shards.shard_of(cluster, name)) for name in shards.names(cluster)
         }
-        self._routers = shards.routers(cluster)
 
     def __enter__(self) -> Self:
         return self

@@ -8,14 +8,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from brownout.base.errors import ClusterError
-from brownout.databases.mongodb.access import access
+from pydantic import SecretStr, ValidationError
+
+from brownout.base.errors import ClusterError, ConfigurationError
+from brownout.databases.mongodb.access import access, at_hosts
 from brownout.databases.mongodb.link import Link
 from brownout.inventory.model import Cluster, Node
 
 __all__ = ["Router", "disagreements", "names", "routers", "shard_of"]
 
 Document = Mapping[str, Any]
+#: Of a router whose URI names none.
+_PORT = 27017
 
 
 def names(cluster: Cluster) -> list[str]:
@@ -25,9 +29,11 @@ def names(cluster: Cluster) -> list[str]:
 
 def shard_of(cluster: Cluster, shard: str) -> Cluster:
     """Return one shard as the replica set that it is, called `orders-s1`."""
-    connection = cluster.connection
-    alone = connection.model_copy(update={"uri": None, "hosts": (), "replica_set": ""})
+    connection, uri = cluster.connection, cluster.connection.uri
     nodes = tuple(node for node in cluster.nodes if node.shard == shard)
+    if uri is not None:
+        uri = SecretStr(at_hosts(uri.get_secret_value(), [node.address for node in nodes]))
+    alone = connection.model_copy(update={"uri": uri, "hosts": (), "replica_set": ""})
     return cluster.model_copy(
         update={"name": f"{cluster.name}-{shard}", "nodes": nodes, "connection": alone}
     )
@@ -72,8 +78,28 @@ class Router:
 
 
 def routers(cluster: Cluster) -> list[Router]:
-    """Return the routers that `connection` names, each with a link of its own."""
-    way = access(cluster)
-    hosts = way.uri.partition("://")[2].partition("/")[0].split(",")
-    nodes = [Node(name=f"router{n}", address=host) for n, host in enumerate(hosts, 1)]
+    """Return the routers that `connection` names, each with a link of its own.
+
+    Raises `ConfigurationError` where its URI does not name them.
+    """
+    way, where = access(cluster), f"cluster `{cluster.name}`: connection.uri"
+    scheme, _, rest = way.uri.partition("://")
+    if scheme != "mongodb":
+        raise ConfigurationError(
+            f"{where}: found one with a service record, wanted each router (mongos) by name: its "
+            "shards are asked as well",
+            "name them in `connection.hosts`, with `connection.auth` and `connection.tls`",
+        )
+    hosts = rest.partition("/")[0].split(",")
+    try:
+        nodes = [Node(name=f"router{n}", address=_with_port(h)) for n, h in enumerate(hosts, 1)]
+    except ValidationError:  # which has parts of the URI in it
+        raise ConfigurationError(
+            f"{where}: found a router that is not host or host:port",
+            "in a user or password, percent-encode each of : / ? # [ ] @ %",
+        ) from None
     return [Router(n.address, Link(n, way, cluster.connection.timeout_s)) for n in nodes]
+
+
+def _with_port(host: str) -> str:
+    return host if ":" in host.rpartition("]")[2] else f"{host}:{_PORT}"
