@@ -43,6 +43,9 @@ def gate(
             "ones, as long as at least as many were judged.",
         ),
     ] = None,
+    least: Annotated[
+        int, typer.Option(min=0, help="How many runs have to be judged; fewer are inconclusive.")
+    ] = 0,
     output: Annotated[
         list[Path] | None,
         output_option(
@@ -68,7 +71,7 @@ def gate(
     pinned = baselines.read(baseline) if baseline is not None else None
     judged = run_set.Runs.read(runs)
     fit.check(judged, pinned)
-    decision = decide(judged, pinned, spare)
+    decision = decide(judged, pinned, spare, least)
     remarks = fit.remarks(judged, pinned)
     for form, path in outputs:
         if form == ".md":

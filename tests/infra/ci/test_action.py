@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -21,6 +22,7 @@ COMPONENT = ROOT / "infra/ci/gitlab/templates/gate.yml"
 COMPONENTS = sorted((ROOT / "infra/ci/gitlab/templates").iterdir())
 LIMITS = ({"measure": "blackout", "limit": 9.0, "scope": "total", "why": "users wait"},)
 HEAL = "Put back what a cancelled or failed run has left"
+PLACE = "Make a folder of its own"
 GATED = ("Decide", HEAL, "Comment on the pull request", "Fail unless the gate passed")
 
 
@@ -65,8 +67,8 @@ def test_a_ci_gives_options_that_there_are(path: Path) -> None:
     commands = cli.command().commands
     options = {o for name in ("repeat", "gate") for p in commands[name].params for o in p.opts}
     given = set(re.findall(r"(?<=[\s('+])(--[a-z]+|-o)(?= )", path.read_text()))
-    ours = given & {"--cluster", "--times", "--again", "--set", "--baseline", "-o"}
-    assert {"--cluster", "--times", "--set", "--baseline", "-o"} <= ours <= options
+    ours = given & {"--cluster", "--times", "--again", "--set", "--least", "--baseline", "-o"}
+    assert {"--cluster", "--times", "--set", "--least", "--baseline", "-o"} <= ours <= options
 
 
 def test_the_examples_give_inputs_that_there_are() -> None:
@@ -81,17 +83,22 @@ def test_the_examples_give_inputs_that_there_are() -> None:
 
 @pytest.fixture
 def runner(tmp_path: Path) -> Runner:
-    """A machine on which brownout is installed already."""
-    runner = Runner(ACTION, tmp_path, {"python": ""})
+    """A machine on which brownout is installed already, for a gate of two runs."""
+    runner = Runner(ACTION, tmp_path, {"python": "", "times": "2"})
     bin_ = runner.temp / "brownout" / "venv" / "bin"
     bin_.mkdir(parents=True)
     (bin_ / "brownout").write_text(f'#!/bin/sh\nexec {sys.executable} -m brownout "$@"\n')
     (bin_ / "brownout").chmod(0o755)
+    runner.run(PLACE)
     return runner
 
 
+def runs_of(runner: Runner) -> Path:
+    return Path(runner.outputs["place"]["folder"]) / "runs"
+
+
 def test_the_table_is_put_on_the_pull_request_once_and_replaced_later(runner: Runner) -> None:
-    runs = runner.temp / "brownout" / "runs"
+    runs = runs_of(runner)
     build_repeats(runs, 5, 2.9, 2, limits=LIMITS)
     build_repeats(runs, 1, 2.9, 9, limits=LIMITS, lag_p99_ms=1400)
     runner.run(*GATED)
@@ -109,22 +116,55 @@ def test_the_table_is_put_on_the_pull_request_once_and_replaced_later(runner: Ru
 
 def test_a_gate_that_fails_fails_the_job_after_everything_was_kept(runner: Runner) -> None:
     tight = ({**LIMITS[0], "limit": 0.5},)
-    build_repeats(runner.temp / "brownout" / "runs", 2, 2.9, 2, limits=tight)
+    build_repeats(runs_of(runner), 2, 2.9, 2, limits=tight)
     runner.run(*GATED, "Keep reports and JUnit")
     assert {name for name, code in runner.codes.items() if code} == {GATED[-1]}
     assert runner.outputs["gate"]["verdict"] == "fail"
     kept = {str(p.relative_to(runner.place / "artifact")) for p in
             (runner.place / "artifact").rglob("*") if p.is_file()}  # fmt: skip
-    assert {"brownout/gate.xml", "brownout/gate.md"} <= kept
+    assert {"brownout/gate-1/gate.xml", "brownout/gate-1/gate.md"} <= kept
     assert any(name.endswith("impact.json") for name in kept)
 
 
 def test_runs_that_do_not_belong_together_are_an_error_and_no_verdict(runner: Runner) -> None:
-    build_repeats(runner.temp / "brownout" / "runs", 1, 2.9, 2)
+    build_repeats(runs_of(runner), 2, 2.9, 2)
     runner.run(*GATED)
     assert runner.outputs["gate"]["verdict"] == "error"
     assert runner.codes[GATED[-1]] == 64
     assert not list((runner.place / "comments").glob("*.md"))
+
+
+def test_fewer_runs_than_were_asked_for_are_no_pass(runner: Runner) -> None:
+    build_repeats(runs_of(runner), 1, 2.9, 2, limits=LIMITS)
+    runner.run(*GATED)
+    assert runner.outputs["gate"]["verdict"] == "inconclusive", runner.said
+    assert runner.codes[GATED[-1]] == 2
+    (comment,) = (runner.place / "comments").glob("*.md")
+    assert mentions(comment.read_text(), "INCONCLUSIVE", "1 runs were judged", "at least 2")
+
+
+def test_a_second_gate_in_a_job_judges_its_own_runs_only(runner: Runner) -> None:
+    build_repeats(runs_of(runner), 2, 2.9, 2, limits=LIMITS)
+    runner.run(PLACE)
+    tight = ({**LIMITS[0], "limit": 0.5},)
+    build_repeats(runs_of(runner), 2, 2.9, 3, limits=tight)
+    runner.run(*GATED)
+    assert runner.outputs["gate"]["verdict"] == "fail", runner.said
+
+
+def test_the_component_judges_its_own_runs_only_and_wants_all_of_them(tmp_path: Path) -> None:
+    job = GitLabJob(COMPONENT, tmp_path, {"requirement": "brownout", "times": "2"})
+    workspace = tmp_path / "workspace"
+    made = build_repeats(tmp_path / "made", 1, 2.9, 2, limits=LIMITS)
+    build_repeats(workspace / "runs", 3, 2.9, 3, limits=LIMITS)
+    program = workspace / ".brownout" / "bin" / "brownout"
+    program.parent.mkdir(parents=True)
+    stopped = f'if [ "$1" = repeat ]; then {shutil.which("cp")} -r {made[0]} runs; exit 2; fi'
+    program.write_text(f'#!/bin/sh\n{stopped}\nexec {sys.executable} -m brownout "$@"\n')
+    program.chmod(0o755)
+    job.job["before_script"] = []  # it is installed
+    assert job.run({}) == 2, job.said
+    assert "1 runs were judged" in (workspace / "gate.md").read_text()
 
 
 def inputs() -> dict[str, str]:
@@ -154,7 +194,7 @@ def test_the_whole_action_runs_in_a_bare_folder(tmp_path: Path) -> None:
 @pytest.mark.live
 @pytest.mark.matrix
 def test_a_cancelled_action_puts_back_what_it_broke(tmp_path: Path) -> None:
-    runs = tmp_path / "temp" / "brownout" / "runs"
+    runs = tmp_path / "temp" / "brownout" / "gate-1" / "runs"
 
     def is_broken(step: str) -> bool:
         return any('"effective"' in path.read_text() for path in runs.glob("*/events.ndjson"))

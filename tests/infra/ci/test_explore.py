@@ -17,10 +17,12 @@ from brownout.base.settings_file import load_yaml
 ROOT = Path(__file__).resolve().parents[3]
 ACTION = ROOT / "infra/ci/explore/action.yml"
 COMPONENT = ROOT / "infra/ci/gitlab/templates/explore.yml"
+PLACE = "Make a folder of its own"
 HEAL = "Put back what a cancelled or failed exploration has left"
 KEEP = "Keep findings, page and record"
 FAIL = "Fail on a finding"
 STAND_IN = """#!/bin/sh
+mkdir -p "$BROWNOUT_RUNS"
 echo "$@" >> "$BROWNOUT_RUNS/../calls"
 [ "$1" = explore ] || exit 0
 while [ "$1" != --output ]; do shift; done
@@ -36,9 +38,7 @@ exit CODE
 
 
 def stand_in(runner: Runner, code: int) -> None:
-    place = runner.temp / "brownout"
-    (place / "runs").mkdir(parents=True)
-    program = place / "venv" / "bin" / "brownout"
+    program = runner.temp / "brownout" / "venv" / "bin" / "brownout"
     program.parent.mkdir(parents=True)
     program.write_text(STAND_IN.replace("CODE", str(code)))
     program.chmod(0o755)
@@ -55,14 +55,14 @@ def test_the_job_ends_as_the_exploration_did_with_everything_kept(
 ) -> None:
     runner = Runner(ACTION, tmp_path, {"python": "", "options": "--only=kill_node\n--times=3"})
     stand_in(runner, code)
-    runner.run("Explore", HEAL, KEEP, FAIL)
+    runner.run(PLACE, "Explore", HEAL, KEEP, FAIL)
     assert runner.codes[FAIL] == code, runner.said
     assert runner.codes["Explore"] == runner.codes[HEAL] == 0
     assert {"mongodb-lost-writes-7.json", "explore.html", "explore.md"} <= artifact(runner)
     assert "# Exploration of lab" in (tmp_path / "summary.md").read_text()
     shown = "::error title=finding of brownout explore::1 sequence breaks the promise (seed 214)"
     assert (shown in runner.said) is (code == 1)
-    explored, healed = (runner.temp / "brownout/calls").read_text().splitlines()
+    explored, healed = (runner.temp / "brownout/explore-1/calls").read_text().splitlines()
     assert explored.startswith("explore lab-mongodb --for 20m --seed 214 --output")
     assert explored.endswith("--only=kill_node --times=3")
     assert healed == "heal"
@@ -71,8 +71,19 @@ def test_the_job_ends_as_the_exploration_did_with_everything_kept(
 def test_a_seed_that_is_given_is_taken(tmp_path: Path) -> None:
     runner = Runner(ACTION, tmp_path, {"python": "", "seed": "7"})
     stand_in(runner, 0)
-    runner.run("Explore", FAIL)
+    runner.run(PLACE, "Explore", FAIL)
     assert runner.outputs["explore"]["seed"] == "7"
+
+
+def test_a_second_exploration_in_a_job_keeps_its_own(tmp_path: Path) -> None:
+    runner = Runner(ACTION, tmp_path, {"python": ""})
+    stand_in(runner, 0)
+    for number in (1, 2):
+        runner.run(PLACE, "Explore", HEAL, KEEP, FAIL)
+        folder = runner.temp / f"brownout/explore-{number}"
+        assert runner.outputs["place"]["folder"] == str(folder)
+        assert len((folder / "calls").read_text().splitlines()) == 2
+        assert len(list(folder.glob("findings/*.json"))) == 1
 
 
 def test_a_pipeline_of_gitlab_has_a_seed_of_its_own_and_keeps_the_finding(tmp_path: Path) -> None:

@@ -192,6 +192,15 @@ def test_without_enough_runs_that_count_nothing_is_compared() -> None:
     assert mentions(found.reasons[0], 1, 5, "make 4 more")
 
 
+def test_fewer_judged_runs_than_were_wanted_are_no_pass_and_a_failure_stays_one() -> None:
+    runs = [*(finished(n) for n in range(3)), finished(3, verdict="inconclusive")]
+    assert decide(runs, None, least=3).word == "pass"
+    found = decide(runs, None, least=4)
+    assert found.word == "inconclusive"
+    assert mentions(found.reasons[-1], 3, 4)
+    assert decide([*runs, finished(4, verdict="fail")], None, least=9).word == "fail"
+
+
 def test_one_run_that_failed_by_its_own_limits_fails_the_gate() -> None:
     runs = [finished(n) for n in range(5)] + [finished(5, verdict="fail")]
     found = decide(runs, None)

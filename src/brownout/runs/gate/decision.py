@@ -89,13 +89,18 @@ class Decision:
 
 
 def decide(
-    runs: Sequence[FinishedRun], baseline: Baseline | None, spare: int | None = None
+    runs: Sequence[FinishedRun],
+    baseline: Baseline | None,
+    spare: int | None = None,
+    least: int = 0,
 ) -> Decision:
     """Judge runs by their own limits and against a baseline; `spare` of them may be unjudged.
 
-    Without a number, inconclusive runs are left out as long as at least as many were judged.
+    Without a number, inconclusive runs are left out as long as at least as many were judged. With
+    fewer than `least` that were judged, the decision stays open.
     """
     unjudged = [run for run in runs if not run.is_judged]
+    judged = len(runs) - len(unjudged)
     spared = _spared(runs, unjudged, spare)
     counted = [run for run in runs if run not in spared]
     limits = _held(counted)
@@ -107,6 +112,7 @@ def decide(
     opens = [
         *(f"{r.run_id} is {r.verdict}: {_why(r)[0]}" for r in unjudged if r not in spared),
         *([] if counted else ["no run is left to be judged"]),
+        *([f"{judged} runs were judged, wanted at least {least}"] if judged < least else []),
         *(
             dict.fromkeys(
                 f"{words}, and no baseline says that this is wanted"
