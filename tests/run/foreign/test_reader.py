@@ -63,6 +63,55 @@ def test_a_header_that_vegeta_did_not_write_is_passed_over(tmp_path: Path) -> No
     assert impact_of(series).course.blackout == pytest.approx(7.0, abs=0.11)
 
 
+PRINTED = ("pgbench -P", "sysbench", "YCSB", "cassandra-stress", "asbench")
+
+
+@pytest.mark.parametrize("name", PRINTED)
+@pytest.mark.parametrize("settings", [200, 3000])
+def test_a_tool_may_print_its_settings_before_its_first_row(
+    name: str, settings: int, tmp_path: Path
+) -> None:
+    """What does not fit into the head of a file takes `--format`."""
+    format, text, fault_at = LINES[name]
+    before = "".join(f"  Setting {place}: [a, b, c], some value\n" for place in range(settings))
+    asked = format if settings > 1000 else ""
+    series = parsed(tmp_path, before + text, fault_at=fault_at, format=asked)
+    assert series.format == format
+    assert impact_of(series).course.blackout == pytest.approx(7.0, abs=0.02)
+
+
+def test_a_table_with_numbers_as_vegeta_writes_them_further_on_is_a_table(tmp_path: Path) -> None:
+    text = "t,ok,offered,errors\n" + "".join(
+        f"{(BEGIN + t) * 10**9},{1000 if t < 60 else 500},1000,0\n" for t in range(120)
+    )
+    assert parsed(tmp_path, text, fault_at=f"{BEGIN + 60}").format == "csv"
+
+
+def test_a_tool_that_is_named_and_printed_nothing_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=naming("file", "no line of sysbench")):
+        parsed(tmp_path, rows(), format="sysbench")
+
+
+def test_a_summary_below_the_last_row_is_left_out_and_said(tmp_path: Path) -> None:
+    _, text, fault_at = LINES["TSBS"]
+    line = len(text.splitlines()) + 2
+    summary = "\nSummary:\nloaded 90 metrics in 120.0sec with 2 workers (mean rate 1 metrics/sec)\n"
+    series = parsed(tmp_path, text + summary, fault_at=fault_at)
+    assert any(f"line {line}" in note for note in series.notes)
+    assert impact_of(series).course.blackout == pytest.approx(7.0)
+    with pytest.raises(ConfigurationError, match=f"file:{line}: has fewer"):
+        parsed(tmp_path, text + summary + text.splitlines()[-1], fault_at=fault_at)
+
+
+@pytest.mark.parametrize("value", ["-nan", "nan", "inf", "-inf"])
+def test_a_number_that_json_does_not_have_is_read_as_null(value: str, tmp_path: Path) -> None:
+    _, text, fault_at = LINES["memtier"]
+    named = text.replace('"Max Latency": 1', f'"a -nan \\" nan": "inf", "Average Latency": {value}')
+    series = parsed(tmp_path, named, fault_at=fault_at)
+    assert series.format == "memtier"
+    assert impact_of(series).course.blackout == pytest.approx(7.0)
+
+
 def test_every_format_that_can_be_asked_for_is_recognised() -> None:
     recognised = {format for format, _, _ in (*LINES.values(), *REQUESTS.values())}
     assert recognised == set(FORMATS)

@@ -70,7 +70,8 @@ def read(path: Path, options: Options) -> ForeignSeries:
         return _series(content, at, options, format, source)
     if options.format not in ("", "csv", "grafana", *(table.format for table in TABLES)):
         raise refused(
-            f"{path}: is not a file of {options.format}", "leave out --format to have it recognised"
+            f"{path}: has no line of {options.format}, wanted the output of that tool",
+            "check that the file has its rows, or leave out --format if another tool wrote it",
         )
     table = Delimited.open(source)
     table.check([("--where", column) for column, _ in options.where])
@@ -154,7 +155,7 @@ def _of_tool(
     own = ok == shape.ok
     content = Rows(
         rows, ok, shape.kind if own else None, shape.stamp, of_day=not clock.unit,
-        notes=_unit_notes(clock, time, options),
+        notes=(*table.notes, *_unit_notes(clock, time, options)),
     )  # fmt: skip
     if not own and shape.format == "locust":
         content = replace(content, kind="rate" if ok.endswith("/s") else None)
@@ -189,7 +190,7 @@ def _of_columns(table: Delimited, at: Moment, options: Options) -> ForeignSeries
         )  # fmt: skip
     rows, clock = _read_rows(table, time, ok, options, options.where)
     rows, more = _summed(table, rows, time, ok, options)
-    notes += _unit_notes(clock, time, options)
+    notes += (*table.notes, *_unit_notes(clock, time, options))
     content = Rows(rows, ok, of_day=not clock.unit, notes=(*notes, *more))
     sample = next((row[ok] for row in islice(table.rows(options.where), 1)), "")
     unit = unit_of_cell(sample)

@@ -1,6 +1,7 @@
 """The text of a foreign file: decoded, line by line, in bounded memory."""
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,8 @@ __all__ = ["Source"]
 _HEAD = 1 << 16
 _LONGEST_LINE = 1 << 20
 _LARGEST_DOCUMENT = 1 << 26
+#: What printf of C makes of 0/0 and 1/0, as memtier_benchmark writes it; texts may hold it, too.
+_NUMBERLESS = re.compile(r'(?P<text>"(?:[^"\\]|\\.)*")|[-+]?\b(?:nan|inf)\b')
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +50,8 @@ class Source:
             )
         return cls(path, text, encoding)
 
-    def first_lines(self, most: int = 50) -> list[str]:
-        """Return the first lines that hold anything."""
+    def first_lines(self, most: int | None = None) -> list[str]:
+        """Return the first lines that hold anything, `most` at most or all of the head's."""
         lines = self.head.splitlines()
         if len(self.head) >= _HEAD // 2 and len(lines) > 1:
             lines = lines[:-1]  # the last one may be cut
@@ -78,7 +81,11 @@ class Source:
         try:
             if self.path.stat().st_size > _LARGEST_DOCUMENT:
                 raise refused(f"{self.path}: holds more than 64 MB of JSON, wanted less")
-            return json.loads(self.path.read_text(self.encoding, "replace"))
+            text = self.path.read_text(self.encoding, "replace")
+            try:
+                return json.loads(text)
+            except json.JSONDecodeError:
+                return json.loads(_NUMBERLESS.sub(lambda match: match["text"] or "null", text))
         except (OSError, ValueError, RecursionError) as error:
             line = f":{error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
             reason = error.msg if isinstance(error, json.JSONDecodeError) else "too deeply nested"

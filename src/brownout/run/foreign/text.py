@@ -2,8 +2,9 @@
 
 import csv
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from brownout.run.foreign.cells import clock_of
 from brownout.run.foreign.series import MOST_ROWS, refused, shortened
 from brownout.run.foreign.source import Source
 
@@ -26,12 +27,16 @@ class Cells:
 
 @dataclass(frozen=True, slots=True)
 class Delimited:
-    """A file with a header and a row a line. `before` lines stand before the header."""
+    """A file with a header and a row a line. `before` lines stand before the header.
+
+    `notes` say what was left out of it, once its rows were read to the end.
+    """
 
     source: Source
     separator: str
     header: tuple[str, ...]
     before: int
+    notes: list[str] = field(default_factory=list)
 
     @classmethod
     def open(cls, source: Source) -> "Delimited":
@@ -85,10 +90,11 @@ class Delimited:
         """Yield the rows in which each column of `where` has its value.
 
         Raises `ConfigurationError` for a row with more or fewer cells than the header has. A last
-        row that is cut short is left out: its writer was stopped.
+        row that is cut short is left out: its writer was stopped. So is a summary below the last
+        row, as tools print it: rows with fewer cells that begin with neither a number nor a time.
         """
         path, width = self.source.path, len(self.header)
-        short = 0
+        short = footer = 0
         reader = csv.reader(self._text(), delimiter=self.separator)
         try:
             for number, cells in enumerate(reader):
@@ -97,8 +103,11 @@ class Delimited:
                 line = self.before + 1 + reader.line_num
                 if not any(cell.strip() for cell in cells):
                     continue
-                if short:
-                    raise _wrong_width(path, short, "fewer", width)
+                if len(cells) < width and not _is_moment(cells[0]):
+                    footer = footer or line
+                    continue
+                if short or footer:
+                    raise _wrong_width(path, short or footer, "fewer", width)
                 if len(cells) > width and any(cell.strip() for cell in cells[width:]):
                     raise _wrong_width(path, line, "more", width)
                 if len(cells) < width:
@@ -111,12 +120,23 @@ class Delimited:
             raise refused(
                 f"{path}:{self.before + 1 + reader.line_num}: cannot be read: {error}"
             ) from error
+        note = f"line {footer} and those below it are a summary, not rows, and were left out"
+        if footer and note not in self.notes:
+            self.notes.append(note)
 
     def _text(self) -> Iterator[str]:
         lines = self.source.lines()
         for _ in range(self.before + 1):
             next(lines, None)
         return (line + "\n" for line in lines)
+
+
+def _is_moment(cell: str) -> bool:
+    try:
+        clock_of(cell, "")
+    except (ValueError, OverflowError):
+        return False
+    return True
 
 
 def _wrong_width(path: object, line: int, how: str, width: int) -> Exception:

@@ -124,10 +124,22 @@ _HLOG_TIME = re.compile(r"#\[(?P<what>StartTime|BaseTime): (?P<t>\d+(?:\.\d+)?)"
 
 
 def read_lines(source: Source, options: Options) -> tuple[str, Rows | Requests] | None:
-    """Read a file of lines that some tool prints; None if it is not of one that is known."""
+    """Read a file of lines that some tool prints; None if it is not of one that is known.
+
+    What a tool prints before its first row may be long: of a tool that is named the whole file is
+    looked at, else the head, and only its first lines for shapes that a table may have further on.
+    """
+    if options.format:
+        shapes = [shape for shape in _LINES if shape[0] == options.format]
+        for line in source.lines() if shapes else ():
+            for format, recognise, reader in shapes:
+                if recognise(line):
+                    return format, reader(source, options)
+        return None
     head = source.first_lines()
     for format, recognise, reader in _LINES:
-        if options.format in ("", format) and any(recognise(line) for line in head):
+        lines = head[:_FIRST] if reader in _EVERY_LINE else head
+        if any(recognise(line) for line in lines):
             return format, reader(source, options)
     return None
 
@@ -432,6 +444,9 @@ _LINES = (
     ("gatling", _matches(_GATLING), _gatling),
     ("hlog", lambda line: "HIST" in line and _HLOG.match(line) is not None, _hlog),
 )  # fmt: skip
+#: In these every line is a row, of little but numbers: they are recognised by their first lines.
+_EVERY_LINE = (_vegeta, _pgbench_log, _pgbench_aggregate)
+_FIRST = 50
 
 
 def _prometheus(source: Source, document: Any, options: Options) -> Rows | None:
