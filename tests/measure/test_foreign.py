@@ -76,6 +76,27 @@ def test_an_impact_that_comes_later_than_a_hold_is_not_recovered_from_before(
     assert found.course.blackout == pytest.approx(20.0)
 
 
+@pytest.mark.parametrize("with_offered", [True, False])
+@pytest.mark.parametrize("width_s", [0.05, 0.1, 0.13, 0.2])
+def test_a_long_row_among_short_ones_lasts_as_long_as_it_does(
+    width_s: float, with_offered: bool
+) -> None:
+    """From 60 to 67 s there is one row."""
+    begin = np.arange(60.0, 0.0, -width_s)[::-1]
+    t = np.concatenate((begin, 67.0 + np.arange(round(50 / width_s)) * width_s))
+    until = np.append(t[1:], t[-1] + width_s)
+    offered = 100 * (until - t)
+    ok = np.where(t == 60.0, 0.0, offered)
+    found = total(t, ok, offered if with_offered else None, until=until)
+    assert found.course.blackout == pytest.approx(7.0)
+    assert found.course.degraded_time == pytest.approx(7.0, abs=0.15)
+    assert found.losses.lost_operations == pytest.approx(700, rel=0.02)
+    reported = list(t != 60.0)
+    unknown = total(t, ok, offered if with_offered else None, until=until, reported=reported)
+    assert unknown.ranges["lost_operations"] == pytest.approx((0, 700), abs=10)
+    assert unknown.ranges["degraded_time"] == pytest.approx((0, 7), abs=0.15)
+
+
 def test_a_resolution_that_is_asked_for_is_answered() -> None:
     settings = MeasureSettings.from_mapping({"resolution_s": 15.0})
     assert total(*step(0.1), settings=settings).drops.tps_drop_at_resolution == pytest.approx(
@@ -100,6 +121,7 @@ def test_the_document_is_plain_data() -> None:
         ([3, 2, 1, 0], [1, 1, 1, 1], None, 2, "is not later"),
         ([0, 1, 2, 3], [1, 1, 1, 1], None, 9, "fault_at: found 9"),
         ([0, 1, 2, 3], [1, 1, 1, 1], None, 1, "fault_at: found 1"),
+        ([1.7e9 + n for n in range(4)], [1, 1, 1, 1], None, 1.7e9 + 1, r"1700000001.* 1700000000"),
         ([0, 1, 2, 3], [2, 1, 1, 1], [1, 1, 1, 1], 2, "more than offered"),
         ([0], [1], None, 2, "at least 2"),
     ],

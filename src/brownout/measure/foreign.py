@@ -220,8 +220,8 @@ def _check(
         problems += _order_problems(t, until)
         if not t[0] + 2 <= fault_at < t[-1]:
             problems.append(
-                f"fault_at: found {fault_at:g}, wanted a time at least 2 s after the first row, "
-                f"{t[0]:g}, and before the last, {t[-1]:g}"
+                f"fault_at: found {fault_at:.15g}, wanted a time at least 2 s after the first row, "
+                f"{t[0]:.15g}, and before the last, {t[-1]:.15g}"
             )
     if offered is not None and not problems and (np.asarray(ok) > np.asarray(offered)).any():
         problems.append("ok: is more than offered in some row; wanted both by intended start")
@@ -273,19 +273,15 @@ def _rows(
 
 
 def _in_buckets(pieces: Sequence[Piece], counts: Sequence[float]) -> Any:
-    """Return counts in buckets of 0.1 s: pieces added up, or spread evenly where longer.
+    """Return counts in buckets of 0.1 s: each piece spread evenly over those that it lies in.
 
     The last bucket is left out where it is not whole.
     """
-    starts = np.array([piece.start for piece in pieces])
-    ends = np.array([piece.end for piece in pieces])
-    if float(np.median(ends - starts)) < 1.5 * WIDTH_S:
-        first = np.floor(starts * BUCKETS_PER_S + 1e-6).astype(np.int64)
-        return np.bincount(first, weights=np.asarray(counts, np.float64))
-    whole = bucket_of(float(ends[-1]))
-    edges = np.append(starts, ends[-1])
+    edges = np.array([*(piece.start for piece in pieces), pieces[-1].end]) * BUCKETS_PER_S
+    nearest = np.round(edges)  # float noise must not carry a count across an edge
+    edges = np.where(np.abs(edges - nearest) < 1e-4, nearest, edges)
     total = np.concatenate(([0.0], np.cumsum(counts)))
-    buckets = np.diff(np.interp(np.arange(whole + 1) * WIDTH_S, edges, total))
+    buckets = np.diff(np.interp(np.arange(int(edges[-1]) + 1), edges, total))
     return np.where(buckets < 1e-9 * max(1.0, float(total[-1])), 0.0, buckets)
 
 

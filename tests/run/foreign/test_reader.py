@@ -259,3 +259,14 @@ def test_a_fault_outside_of_the_rows_is_refused_in_the_files_own_terms(tmp_path:
         parsed(tmp_path, text, fault_at="2024-03-01T12:01:00+01:00")
     with pytest.raises(ConfigurationError, match="counts its seconds since 1970"):
         parsed(tmp_path, text, fault_at="60")
+
+
+@pytest.mark.parametrize("name", ["JMeter", "vegeta's CSV", "hey"])
+def test_a_fault_outside_of_the_requests_is_refused_in_words(name: str, tmp_path: Path) -> None:
+    _, text, fault_at = REQUESTS[name]
+    absolute = name != "hey"
+    wanted = "2023-11-14T22:13:20Z" if absolute else "from 0 to 120"
+    for wrong in ("2023-11-14T21:14:20Z", "2023-11-14T23:14:20Z") if absolute else ("1060",):
+        with pytest.raises(ConfigurationError, match=naming("--fault-at", wrong, wanted)):
+            parsed(tmp_path, text, fault_at=wrong)
+    assert parsed(tmp_path, text, fault_at=fault_at).fault_at

@@ -14,7 +14,8 @@ from itertools import accumulate
 from statistics import fmean, pvariance
 from typing import Literal
 
-from brownout.run.foreign.series import LONGEST_S, ForeignSeries, refused
+from brownout.run.foreign.cells import is_epoch
+from brownout.run.foreign.series import LONGEST_S, ForeignSeries, outside, refused
 
 __all__ = ["Request", "counted"]
 
@@ -71,7 +72,10 @@ class _Counts:
 def counted(
     requests: Iterable[Request], fault_at: float, format: str, notes: tuple[str, ...], name: str
 ) -> ForeignSeries:
-    """Return requests as a series. `name` is the file's, for messages."""
+    """Return requests as a series. `name` is the file's, for messages.
+
+    Raises `ConfigurationError` for a fault that is not within them.
+    """
     counts = _Counts(Counter(), Counter(), Counter())
     for request in requests:
         bucket = math.floor(request.start * _PER_S + 1e-4)
@@ -89,6 +93,8 @@ def counted(
     last = max(*counts.started, *counts.ok_by_end) if counts.ok_by_end else max(counts.started)
     if last - first > LONGEST_S * _PER_S:
         raise _too_long(name)
+    if not first <= fault_at * _PER_S < last + 1:
+        raise outside(fault_at, first / _PER_S, (last + 1) / _PER_S, is_epoch(first / _PER_S))
     step = _PER_S if counts.whole else 1
     places = range(first, last + 1, step)
     view = _view(counts, first, fault_at)

@@ -7,7 +7,7 @@ said in a note. Where a file does not show it, the reader asks by an error that 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from functools import partial
 from itertools import pairwise
 from statistics import median
 
@@ -20,7 +20,9 @@ from brownout.run.foreign.series import (
     Row,
     Rows,
     Stamp,
+    outside,
     refused,
+    written,
 )
 
 __all__ = ["series_of"]
@@ -32,7 +34,6 @@ _BASELINE_S, _BASELINE_ROWS = 60.0, 20
 #: A name that says that a column holds a rate per second.
 _RATES = ("tps", "qps", "rps", "ops/s", "/s", "/sec", "per second", "per_second", "per_sec",
           "persec", "rate")  # fmt: skip
-_NO_ZONE = "; a time without a zone is taken as UTC, in the file as here"
 #: From here on a row's length in a unit that was not given is hardly meant in seconds.
 _LONG_S = 90.0
 
@@ -54,7 +55,7 @@ def series_of(
 ) -> ForeignSeries:
     """Return rows as a series. `name` is the file's, for messages."""
     notes = list(rows.notes)
-    shown = _day if rows.of_day else _time
+    shown = partial(written, of_day=rows.of_day)
     ordered = _in_order(rows.rows, name, notes, shown)
     if sum(row.ok is not None for row in ordered) < 3:
         raise refused(f"{name}: has fewer than 3 rows with a number, wanted a series of them")
@@ -72,11 +73,7 @@ def series_of(
     if intervals[0].start == intervals[-1].end or not (
         intervals[0].start < fault_at < intervals[-1].end
     ):
-        raise refused(
-            f"--fault-at: {shown(fault_at)} is not within the rows, which last from "
-            f"{shown(intervals[0].start)} to {shown(intervals[-1].end)}",
-            "give it in the time column's own terms" + (_NO_ZONE if rows.of_day else ""),
-        )
+        raise outside(fault_at, intervals[0].start, intervals[-1].end, rows.of_day)
     with_offered = all(each.offered is not None for each in intervals)
     return ForeignSeries(
         start=[each.start for each in intervals],
@@ -400,16 +397,3 @@ def _joined(gaps: Sequence[_Interval]) -> list[tuple[float, float, str]]:
             place = gap.place if gap.place.startswith("after") else f"at {gap.place}"
             joined.append((gap.start, gap.end, place))
     return joined
-
-
-def _day(t: float) -> str:
-    """Return a time of day: `2024-03-01T11:01:00Z`."""
-    try:
-        return datetime.fromtimestamp(t, UTC).isoformat().replace("+00:00", "Z")
-    except (ValueError, OverflowError, OSError):
-        return _time(t)
-
-
-def _time(t: float) -> str:
-    """Return seconds as they stand in most files: `60`, `1700000060.5`."""
-    return f"{t:.3f}".rstrip("0").rstrip(".")

@@ -1,6 +1,7 @@
 """What is asked of a foreign file, and what was read from it, as plain data."""
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Literal
 
 from brownout.base.errors import ConfigurationError
@@ -16,8 +17,10 @@ __all__ = [
     "Row",
     "Rows",
     "Stamp",
+    "outside",
     "refused",
     "shortened",
+    "written",
 ]
 
 Kind = Literal["count", "rate", "total"]
@@ -133,3 +136,23 @@ def refused(message: str, hint: str = "") -> ConfigurationError:
 def shortened(text: str, most: int = 40) -> str:
     """Return a cell for a message: quoted, on one line, `most` characters at most."""
     return repr(text if len(text) <= most else text[: most - 1] + "…")
+
+
+def outside(fault_at: float, begin: float, end: float, of_day: bool) -> ConfigurationError:
+    """Return the error for a fault that is not within the rows, in seconds or as times of day."""
+    at, first, last = (written(t, of_day) for t in (fault_at, begin, end))
+    zone = "; a time without a zone is taken as UTC, in the file as here" if of_day else ""
+    return refused(
+        f"--fault-at: {at} is not within the rows, which last from {first} to {last}",
+        "give it in the time column's own terms" + zone,
+    )
+
+
+def written(t: float, of_day: bool) -> str:
+    """Return a time as `2024-03-01T11:01:00Z`, or seconds: `60`, `1700000060.5`."""
+    if of_day:
+        try:
+            return datetime.fromtimestamp(t, UTC).isoformat().replace("+00:00", "Z")
+        except (ValueError, OverflowError, OSError):
+            pass
+    return f"{t:.3f}".rstrip("0").rstrip(".")
