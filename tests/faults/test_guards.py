@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from brownout.base.errors import Refused
-from brownout.faults import guards
+from brownout.faults import guards, registry
+from brownout.faults.stop import Stopping
 from brownout.inventory.model import Cluster
 
 NOT_WHOLE = ["n3 is RECOVERING"]
@@ -164,3 +165,14 @@ def test_a_misspelt_window_is_an_error_of_the_inventory() -> None:
 def test_a_denied_node_that_is_not_there_is_an_error_of_the_inventory() -> None:
     with pytest.raises(ValueError, match="n9"):
         _cluster(guards={"deny_nodes": ["n9"]})
+
+
+def test_whatever_ends_a_process_may_lose_what_only_that_node_has() -> None:
+    ending = {each.act for each in registry.faults().values() if isinstance(each, Stopping)}
+    assert ending == {"stop", "kill", "oom_kill"}
+    assert ending <= guards.MAY_LOSE
+
+
+def test_a_reboot_of_a_node_that_runs_is_refused() -> None:
+    assert _no([guards.of_reboot("n2", {"n1": "start_node"})]) == ["node is down"]
+    assert _no([guards.of_reboot("n1", {"n1": "start_node"})]) == []

@@ -72,6 +72,15 @@ def test_a_second_node_down_is_refused_with_its_step_before_anything_begins() ->
     assert refused(KILL, step("n2", "kill_node", node="n2"), guards={"max_nodes_down": 2}) == []
 
 
+def test_a_reboot_belongs_to_the_node_that_is_down_and_to_no_other() -> None:
+    reboot = step("reboot-it", "reboot_node")
+    assert refused(KILL, reboot, START) == []
+    (why,) = refused(KILL, START, step("another", "reboot_node", node="n2"))
+    assert why.startswith("node is down: another: ")
+    (why,) = refused(KILL, step("another", "reboot_node", node="n2"), START)
+    assert why.startswith("node is down: another: ")
+
+
 def test_a_role_is_the_node_that_has_it_and_its_undo_means_that_one() -> None:
     by_role = step("by-role", "kill_node", node="secondary")
     back = step("back", "start_node", node="secondary")

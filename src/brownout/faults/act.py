@@ -1,6 +1,6 @@
 """One act, and the undo that it leaves pending: what is on disk before anything is done."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from brownout.machine.host import Proof
@@ -40,7 +40,7 @@ class PendingUndo:
     action: str
     node: str | None
     setting: str = ""
-    value: Any = None
+    value: Any = field(default=None, hash=False)  # plain data, as it stands in an event
 
     def __post_init__(self) -> None:
         """Raise `ValueError` without a name: what nothing can undo is not left pending."""

@@ -78,6 +78,8 @@ class Faults:
         self._events, self._to_t, self._aim = events, to_t, aim or Aim(tuple)
         #: Whether a step of others broke something.
         self.others_broke = False
+        #: Nodes whose process was told to end, without a proof that it did.
+        self.told_to_end: set[str] = set()
         self._breaks: set[int] = set()
         self._hidden: set[str] = set()
         self._while_degraded = while_degraded

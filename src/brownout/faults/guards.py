@@ -24,6 +24,7 @@ __all__ = [
     "of_emptying",
     "of_engine",
     "of_loss",
+    "of_reboot",
     "of_removal",
     "of_stopped",
     "of_undo",
@@ -34,7 +35,10 @@ __all__ = [
 ]
 
 #: What a node that has the only copy may lose data by.
-MAY_LOSE = frozenset({"stop", "kill", "pause", "partition", "one_way", "disk_errors", "disk_full"})
+MAY_LOSE = frozenset({
+    "stop", "kill", "oom_kill", "pause", "partition", "one_way", "disk_errors", "disk_full",
+    "memory_squeeze",
+})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +221,17 @@ def of_stopped(node: str, state: str, running: bool) -> Guard:
         not running,
         f"node `{node}` is {state}",
         "stop it first, by `stop_node` or `kill_node`",
+    )
+
+
+def of_reboot(node: str, broken: Collection[str]) -> Guard:
+    """Judge a reboot, which belongs to a fault that has begun: only the first act is asked more."""
+    down = node in broken
+    return Guard(
+        "node is down",
+        down,
+        f"this run {'has broken' if down else 'has not broken'} node `{node}`",
+        "" if down else "stop it first, by `stop_node` or `kill_node`",
     )
 
 

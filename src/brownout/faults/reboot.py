@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from brownout.faults import guards
 from brownout.faults.fault import NodeFault
 from brownout.inventory.model import Node
 from brownout.machine.host import Proof
@@ -13,13 +14,17 @@ __all__ = ["RebootNode"]
 
 
 class RebootNode(NodeFault):
-    """Reboot the machine of `node`. A plain process has none: recorded as skipped."""
+    """Reboot the machine of `node`, which this run has broken. A plain process has none: skipped.
+
+    A node that runs is refused: stop or kill it first, which the guards judge.
+    """
 
     name, act, words, type = "reboot_node", "reboot", "rebooted", "mend"
     command = "reboot"
 
     def check(self, faults: "Faults", node: Node, **arguments: object) -> None:
-        """It belongs to a fault that the guards have judged: the node is down already."""
+        """It belongs to a fault that the guards have judged, so the node has to be down already."""
+        guards.refuse([guards.of_reboot(node.name, faults.broken)])
         faults.check_denied(self.act)
 
     def do(self, faults: "Faults", node: Node) -> Proof:

@@ -16,6 +16,7 @@ from brownout.faults import guards, registry, undos
 from brownout.faults.act import PendingUndo
 from brownout.faults.fault import Fault, HostAction, Undo
 from brownout.faults.guards import Guard
+from brownout.faults.reboot import RebootNode
 from brownout.faults.wipe import guards_of_wipe
 from brownout.inventory.model import Cluster, Node
 from brownout.machine.address_proof import served_by
@@ -204,6 +205,9 @@ class _Simulation:
         if not is_break:
             return guards.of_change(cluster, node.name, deed.act, (), ())
         broken = undos.broken(self._pending)
+        if isinstance(registry.find(deed.name), RebootNode):
+            denied = guards.of_break(cluster, node.name, deed.act, broken, ())[:2]
+            return [*denied, guards.of_reboot(node.name, broken)]
         may_lose = deed.act in guards.MAY_LOSE and not cluster.allow_data_loss
         lost = adapter.would_lose([node]) if may_lose else []
         judged = guards.of_break(cluster, node.name, deed.act, broken, (), lost)
