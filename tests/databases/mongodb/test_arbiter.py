@@ -89,7 +89,7 @@ class PrimarySecondaryArbiter:
 
             document = {"_id": "psa", "members": members, "settings": settings}
             await_true(lambda: is_done("replSetInitiate", document), "all members listen")
-            user = {"pwd": PASSWORD, "roles": list(ROLES)}
+            user: dict[str, Any] = {"pwd": PASSWORD, "roles": list(ROLES)}
             await_true(lambda: is_done("createUser", USER, **user), "the first one is primary")
             client.orders.command("createUser", OTHER, **user)
 

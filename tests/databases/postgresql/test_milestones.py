@@ -138,6 +138,29 @@ def test_the_replica_that_is_furthest_takes_over_or_the_one_that_commits_wait_fo
     assert successor_of(view("n2", "primary"), [near, far]) is None
 
 
+@pytest.mark.parametrize("tags", [{"nofailover": True}, {"failover_priority": 0}])
+def test_a_replica_that_may_not_lead_takes_over_nothing(tags: dict[str, Any]) -> None:
+    near, far = view("n1", at=900), view("n3", at=990, tags=tags)
+    primary = view("n2", "primary", streams=BOTH)
+    assert successor_of(primary, [near, far]) is near
+    assert successor_of(primary, [far]) is None
+    synchronous = view("n2", "primary", streams={"n1": "async", "n3": "sync"})
+    assert successor_of(synchronous, [near, far]) is None
+
+
+def test_a_replica_that_replays_late_is_a_copy_of_what_it_received() -> None:
+    primary = view("n2", "primary", at=2**30, streams=BOTH)
+    late = view("n1", xlog={"replayed_location": 5, "received_location": 2**30})
+    restored = view("n3", xlog={"replayed_location": 2**30, "received_location": 0})
+    restarted = view("n3", xlog={"replayed_location": 2**30, "received_location": None})
+    behind = view("n1", xlog={"replayed_location": 5, "received_location": 2**29})
+    assert judge("redundant", [late, primary, restored]).reached
+    assert judge("redundant", [late, primary, restarted]).reached
+    assert not judge("redundant", [behind, primary, restored]).reached
+    assert lost_with({"n2"}, [late, primary]) == []
+    assert successor_of(primary, [late, restored]) is restored
+
+
 def test_what_only_a_dead_primary_may_have_is_not_thrown_away() -> None:
     promoted = view("n1", "primary", timeline=2, leader="n1")
     for views, lost in [

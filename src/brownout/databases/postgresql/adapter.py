@@ -235,8 +235,9 @@ class PostgresqlMembers(Handover[L, View]):
         successor = milestones.successor_of(primary, views)
         if successor is None:
             raise ClusterError(
-                f"member `{primary.node}` cannot hand over: no replica streams from it",
-                "see that another member is healthy",
+                f"member `{primary.node}` cannot hand over: no replica that may lead streams "
+                "from it",
+                "see that another member is healthy, and look at the tags of the others",
             )
         return successor
 

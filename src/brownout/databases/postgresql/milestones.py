@@ -3,8 +3,8 @@
 Every member is believed about itself only; each milestone includes the one before it.
 
     rejoined    every member's PostgreSQL runs, one is primary, and all are on its timeline
-    redundant   and every replica streams from the primary and has replayed all but the last of
-                its WAL
+    redundant   and every replica streams from the primary and has all but the last of its WAL,
+                also if it replays that later (`recovery_min_apply_delay`)
     whole       and the cluster has exactly the members of the inventory, and Patroni is not paused
 
 Where nothing keeps a list of members, as without Patroni, `whole` is `redundant` of one cluster.
@@ -49,12 +49,14 @@ def primary_of(views: Sequence[View]) -> View | None:
 def successor_of(primary: View, views: Sequence[View]) -> View | None:
     """Return the replica that is to take over: one that streams, and of these the furthest.
 
-    Where commits wait for a replica only that one may take over.
+    One that its tags keep from leading does not count. Where commits wait for a replica only that
+    one may take over.
     """
     streams = primary.streams
     ready = [view for view in views if view.state == REPLICA and view.name in streams]
     waited_for = [view for view in ready if streams[view.name] in ("sync", "quorum")]
-    return max(waited_for or ready, key=lambda view: view.at, default=None)
+    may_lead = [view for view in waited_for or ready if view.may_lead]
+    return max(may_lead, key=lambda view: view.at, default=None)
 
 
 def objections_to_orphan(
@@ -177,13 +179,13 @@ def _not_redundant(views: Sequence[View]) -> list[str]:
         if view.name not in primary.streams:
             missing.append(f"{view.node} does not stream from {primary.node}")
         elif not _is_close(view, primary):
-            behind = primary.at - view.at
+            behind = primary.has - view.has
             missing.append(f"{view.node} is {behind} bytes behind (wanted {MAX_BEHIND})")
     return missing
 
 
 def _is_close(view: View, primary: View) -> bool:
-    return primary.at - view.at <= MAX_BEHIND
+    return primary.has - view.has <= MAX_BEHIND
 
 
 def _not_whole(views: Sequence[View]) -> list[str]:

@@ -26,7 +26,8 @@ SELECT json_build_object(
                   (SELECT timeline_id FROM pg_control_checkpoint()))
     ELSE ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int END,
   'xlog', CASE WHEN pg_is_in_recovery()
-    THEN json_build_object('replayed_location', pg_last_wal_replay_lsn() - '0/0')
+    THEN json_build_object('replayed_location', pg_last_wal_replay_lsn() - '0/0',
+                           'received_location', pg_last_wal_receive_lsn() - '0/0')
     ELSE json_build_object('location', pg_current_wal_lsn() - '0/0') END,
   'replication', (SELECT json_agg(json_build_object('application_name', application_name,
     'state', state, 'sync_state', sync_state, 'address', host(client_addr)))

@@ -87,6 +87,14 @@ class View(NodeView):
         return -1 if position is None else int(position)
 
     @property
+    def has(self) -> int:
+        """How much of the WAL it has, in bytes: a replica has received some that it replays later.
+
+        What it restores from an archive it has not received, nor has it after a restart.
+        """
+        return max(self.at, int(self._xlog.get("received_location") or -1))
+
+    @property
     def streams(self) -> Mapping[str, str]:
         """Of a primary: the replicas that stream from it, each with `async`, `sync`, …"""
         return {

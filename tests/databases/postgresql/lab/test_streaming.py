@@ -3,16 +3,21 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
 import yaml
+from psycopg.conninfo import make_conninfo
 from tests.own_lab import own_lab
 from tests.waiting import await_true, await_whole
 from tests.wording import naming
 
 from brownout.base.errors import ClusterError
+from brownout.base.settings import host_and_port
 from brownout.databases.milestones import still_unmet
 from brownout.databases.postgresql import streaming
+from brownout.databases.postgresql.access import access
 from brownout.databases.postgresql.census import census
+from brownout.databases.postgresql.milestones import MAX_BEHIND
 from brownout.databases.postgresql.streaming import StreamingAdapter
 from brownout.inventory import inventory
 from brownout.inventory.importers.document import written
@@ -111,6 +116,27 @@ def test_an_emptied_standby_is_filled_by_the_command(cluster: Cluster) -> None:
         assert adapter.before_start(node, emptied=True)["command"] == "rejoin"
         host.start()
         await_whole(adapter)
+
+
+def test_a_standby_that_replays_late_is_a_copy(cluster: Cluster) -> None:
+    first, late, _ = cluster.nodes
+
+    def run(node: Node, *statements: str) -> None:
+        host, port = host_and_port(node.address)
+        way = make_conninfo(**access(cluster).conninfo, host=host, port=port)
+        with psycopg.connect(way, autocommit=True) as server:
+            for statement in statements:
+                server.execute(statement)
+
+    with StreamingAdapter(cluster) as adapter:
+        await_whole(adapter)
+        run(late, "ALTER SYSTEM SET recovery_min_apply_delay = '1h'", "SELECT pg_reload_conf()")
+        run(first, "CREATE TABLE one ()")  # it waits with a commit, and all that follows
+        run(first, "CREATE TABLE filled AS SELECT generate_series(1, 200000) AS n")
+        await_whole(adapter)
+        ahead, behind = (adapter.evidence(node)["wal_bytes"] for node in (first, late))
+        assert ahead - behind > MAX_BEHIND
+        assert adapter.would_lose([first]) == []
 
 
 def test_the_primary_hands_over_by_the_command_and_follows(cluster: Cluster) -> None:
