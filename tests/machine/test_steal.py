@@ -83,6 +83,53 @@ def test_the_node_keeps_what_is_left_of_its_cpu_and_has_all_of_it_again(
     assert steal.undo_on(node, host).already
 
 
+#: A server that no supervisor is a parent of, with a thread that has only the first CPU.
+_SERVER = """
+import os, sys, threading, time
+def pinned():
+    os.sched_setaffinity(threading.get_native_id(), {0})
+    open("ready", "w").close()
+    time.sleep(600)
+threading.Thread(target=pinned, daemon=True).start()
+time.sleep(600)
+"""
+
+
+def masks(pid: int) -> dict[int, set[int]]:
+    return {
+        int(task.name): os.sched_getaffinity(int(task.name))
+        for task in Path(f"/proc/{pid}/task").iterdir()
+    }
+
+
+@pytest.mark.parametrize("by_itself", [False, True])
+def test_a_server_that_is_not_below_its_supervisor_has_each_of_its_threads_where_it_was(
+    node: Node, tmp_path: Path, by_itself: bool
+) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    assert isinstance(node.host, ProcessSpec)
+    spec = node.host.model_copy(update={"server_directory": data})
+    node = node.model_copy(update={"host": spec})
+    host = host_for(node)
+    with subprocess.Popen(
+        [sys.executable, "-c", _SERVER], cwd=data, start_new_session=True
+    ) as server:
+        await_true((data / "ready").exists)
+        before = masks(server.pid)
+        assert len(set(map(frozenset, before.values()))) == 2, "one thread has its own CPU"
+        switch = steal.steal(node, host, 0.5, 600).evidence["undo_pid"]
+        assert set(map(len, masks(server.pid).values())) == {1}
+        if by_itself:
+            (sleep,) = descendants(switch)
+            os.kill(sleep, signal.SIGTERM)
+            await_true(lambda: steal.left_on(node, host) == "", "the undo")
+        else:
+            steal.undo_on(node, host)
+        assert masks(server.pid) == before
+        server.kill()
+
+
 def test_it_undoes_itself_after_its_limit(node: Node, host: Host) -> None:
     before = affinities(host)
     switch = steal.steal(node, host, 0.5, 600).evidence["undo_pid"]

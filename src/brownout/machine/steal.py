@@ -3,8 +3,9 @@
 Processes of ours that never wait (*hogs*) run in a control group of their own beside the node's,
 with the highest weight that the kernel knows and a quota of just what is to be stolen. The node is
 pinned to the CPUs that they run on, so that it cannot move away from them; other processes can, and
-those that do not are slowed too. What the node had is in a record (`/run/brownout-NODE.steal`),
-written first. The hogs end by their own timers, and a dead man's switch ends all of it before:
+those that do not are slowed too. What the node had, thread by thread, is in a record
+(`/run/brownout-NODE.steal`), written first; a younger thread gets what the first one had. The hogs
+end by their own timers, and a dead man's switch ends all of it before:
 
     /bin/sh -c … brownout-undo-steal n1-27017 cpu 120
 
@@ -44,10 +45,44 @@ born() {
   set -- ${stat##*) }
   echo "${20}"
 }
+masks() {
+  for pid in $*; do
+    born=$(born "$pid")
+    [ -n "$born" ] || continue
+    for task in /proc/$pid/task/[0-9]*; do
+      while read -r key value; do
+        [ "$key" != Cpus_allowed_list: ] || echo "$pid $born ${task##*/} $value"
+      done 2>/dev/null < "$task/status"
+    done
+  done
+}
+give_back() {
+  pids= tids=" "
+  while read -r pid born tid mask more; do
+    case $pid in ""|*[!0-9]*) continue;; esac
+    [ "$(born "$pid")" = "$born" ] || continue
+    pids="$pids $pid" tids="$tids$tid "
+    taskset -cp "$mask" "$tid" >/dev/null 2>&1
+  done < "$1"
+  record=$1 first=$2; shift 2
+  family $pids "$@"
+  for pid in $ours; do
+    for task in /proc/$pid/task/[0-9]*; do
+      tid=${task##*/}
+      case $tids in *" $tid "*) ;; *) taskset -cp "$first" "$tid" >/dev/null 2>&1;; esac
+    done
+  done
+  now=" $(masks $pids | tr "\\n" " ")"
+  while read -r pid born tid mask more; do
+    case $pid in ""|*[!0-9]*) continue;; esac
+    [ "$(born "$pid")" = "$born" ] && [ -e "/proc/$pid/task/$tid" ] || continue
+    case $now in *" $pid $born $tid $mask "*) ;; *) return 1;; esac
+  done < "$record"
+}
 release() {
-  record=/run/brownout-$1.steal
+  record=/run/brownout-$1.steal; shift
   [ -e "$record" ] || return 0
-  read -r place main start allowed < "$record"
+  read -r place allowed < "$record"
   for try in 1 2 3 4 5 6 7 8 9 10; do
     for hog in $(cat "$place/cgroup.procs" 2>/dev/null); do kill -s KILL "$hog"; done 2>/dev/null
     [ -d "$place" ] || break
@@ -55,10 +90,7 @@ release() {
     sleep 0.05
   done
   [ ! -d "$place" ] || return 1
-  if [ "$(born "$main")" = "$start" ]; then
-    family "$main"
-    for pid in $ours; do taskset -acp "$allowed" "$pid"; done >/dev/null 2>&1
-  fi
+  give_back "$record" "$allowed" "$@" || give_back "$record" "$allowed" "$@" || return 1
   rm -f "$record"
 }
 """
@@ -71,7 +103,7 @@ each_of() { echo "$1" | tr , '\n' | awk -F- '{ for (i = $1; i <= $NF; i++) print
 show() {
   record=/run/brownout-$1.steal
   [ -e "$record" ] || return 0
-  read -r place main start allowed < "$record"
+  read -r place allowed < "$record"
   echo "place $place"
   echo "hogs $(grep -c . "$place/cgroup.procs" 2>/dev/null)"
   if [ -e "$place/cpu.max" ]; then echo "quota $(cat "$place/cpu.max")"
@@ -112,18 +144,18 @@ node=$1 seconds=$2 cpus=$3 number=$4; shift 4
 look || {{ echo "the control groups cannot be changed" >&2; return 1; }}
 show "$node" | sed 's/^/was_/'
 release "$node" || return 1
-main=$1 start=$(born "$1")
-[ -n "$start" ] || {{ echo "state gone"; return 0; }}
+main=$1
+[ -n "$(born "$main")" ] || {{ echo "state gone"; return 0; }}
 allowed=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' "/proc/$main/status")
 chosen=$(each_of "$allowed" | tail -n "$number" | tr '\\n' ' ')
 [ "$(echo $chosen | wc -w)" = "$number" ] || {{ echo "allowed $allowed"; return 0; }}
 place=$root/brownout-$node-steal
-echo "$place $main $start $allowed" > "/run/brownout-$node.steal" || return 1
+family "$@"
+{{ echo "$place $allowed"; masks $ours; }} > "/run/brownout-$node.steal" || return 1
 earlier=$(switches "$node" cpu)
 arm "$node" cpu "$seconds" || {{ release "$node"; return 1; }}
 disarm "$earlier"
 echo "switch $switch"
-family "$@"
 quota=$(echo "$cpus" | awk '{{ printf "%d", $1 * 100000 }}')
 begin() {{
   [ "$kind" = 1 ] || echo +cpu > "$root/cgroup.subtree_control" || return 1
@@ -166,11 +198,12 @@ fi
 stamp ended
 show "$node"
 """
+#: `$1` node, then its processes, as far as they can be found now.
 _RETURN = f"""{_FUNCTIONS}
 stamp began
 stamp last_no
 show "$1" | sed 's/^/was_/'
-release "$1" || {{ echo "the processes could not be ended" >&2; return 1; }}
+release "$@" || {{ echo "our processes did not end, or it is still pinned" >&2; return 1; }}
 stamp first_yes
 stamp ended
 show "$1"
@@ -188,7 +221,7 @@ SCRIPTS = {
         act="cpu_steal",
         undone_by="cpu_return",
     ),
-    "return-cpu": Program(_RETURN, _NODE, act="cpu_return"),
+    "return-cpu": Program(_RETURN, f"{_NODE} || return 1; shift; {_OURS}", act="cpu_return"),
     "stolen": Program(_SHOW, _NODE),
 }
 
@@ -263,8 +296,9 @@ def steal(node: Node, host: Host, cpus: float, undo_after_s: float | None = None
 
 def undo_on(node: Node, host: Host) -> Proof:
     """Give the node its CPU back; safe to repeat."""
-    runner = host.shell().runner
-    done = runner.run(script(_RETURN, node.key))
+    shell = host.shell()
+    runner = shell.runner
+    done = runner.run(script(_RETURN, node.key, *server_directory.pids_of(shell)))
     reply = answer(done, "giving its CPU back", runner.where)
     if reply.get("place"):
         raise HostError(f"node `{node.name}` is still without {_in_words(reply)}")
