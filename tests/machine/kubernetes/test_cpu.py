@@ -3,15 +3,18 @@
 import json
 import threading
 from collections.abc import Iterator
+from contextlib import nullcontext
+from copy import deepcopy
 from typing import Any
 
 import pytest
 from tests.control_plane import ControlPlane
 from tests.machine.kubernetes.conftest import Make
 
-from brownout.base.errors import HostError
+from brownout.base.errors import Denied, HostError, Refused
 from brownout.inventory.model import Node
 from brownout.kubernetes.objects import Objects, in_namespace
+from brownout.kubernetes.problems import Away, Conflict
 from brownout.machine import cpu
 from brownout.machine.kubernetes import KubernetesHost, KubernetesSpec
 from brownout.machine.kubernetes import cpu as pod_cpu
@@ -131,3 +134,64 @@ def test_a_resize_that_the_kubelet_does_not_do_is_taken_back(
     with pytest.raises(HostError, match="db-0"):
         cpu.limit(node, host, 0.2)
     assert _limits(objects, host) == before
+
+
+class Answering:
+    """An API server with one pod, whose answer to the resize is what the test wants."""
+
+    def __init__(self, answer: Exception, does_it: bool) -> None:
+        resources = {"limits": {"cpu": "500m"}}
+        self.pod: dict[str, Any] = {
+            "metadata": {"annotations": {}},
+            "spec": {"containers": [{"name": "main", "resources": resources}]},
+        }
+        self._answer: Exception | None = answer
+        self._does_it = does_it
+
+    @property
+    def limits(self) -> Any:
+        return self.pod["spec"]["containers"][0]["resources"]["limits"]["cpu"]
+
+    def find(self, path: str) -> Any:
+        status = {"name": "main", "resources": {"limits": {"cpu": self.limits}}}
+        return deepcopy({**self.pod, "status": {"containerStatuses": [status]}})
+
+    def merge(self, path: str, body: Any) -> None:
+        if not path.endswith("/resize"):
+            annotations = self.pod["metadata"]["annotations"]
+            for name, text in body["metadata"]["annotations"].items():
+                annotations.pop(name, None) if text is None else annotations.update({name: text})
+            return
+        answer, self._answer = self._answer, None
+        if answer is None or self._does_it:
+            self.pod["spec"]["containers"] = body["spec"]["containers"]
+        if answer is not None:
+            raise answer
+
+
+def limited(api: Answering, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pod_cpu, "objects_of", lambda _: nullcontext(api))
+    spec = KubernetesSpec(namespace="db", pod="db-0", container="main", program="bash")
+    node = Node(name="db-0", address="127.0.0.1:27017", host=spec)
+    pod_cpu.limit(node, KubernetesHost(node), 0.05, None)
+
+
+@pytest.mark.parametrize("does_it", [True, False])
+def test_a_resize_whose_answer_is_lost_is_taken_back_and_is_not_a_refusal(
+    does_it: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    api = Answering(Away("timed out"), does_it)
+    with pytest.raises(HostError) as caught:
+        limited(api, monkeypatch)
+    assert not isinstance(caught.value, Refused)
+    assert (api.limits, api.pod["metadata"]["annotations"]) == ("500m", {})
+
+
+@pytest.mark.parametrize("answer", [Denied("403"), Conflict("409"), HostError("422")])
+def test_a_resize_that_is_refused_leaves_no_mark_on_the_pod(
+    answer: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    api = Answering(answer, does_it=False)
+    with pytest.raises(Refused):
+        limited(api, monkeypatch)
+    assert (api.limits, api.pod["metadata"]["annotations"]) == ("500m", {})

@@ -14,10 +14,11 @@ from typing import Any
 
 from kubernetes.utils.quantity import parse_quantity
 
-from brownout.base.errors import HostError, Refused
+from brownout.base.errors import HostError, Refused, after_effect
 from brownout.base.wait import wait_until
 from brownout.inventory.model import Node
 from brownout.kubernetes.objects import Object, Objects, in_namespace
+from brownout.kubernetes.problems import Away
 from brownout.machine.host import Host, Proof
 from brownout.machine.kubernetes.location import objects_of
 from brownout.machine.kubernetes.spec import KubernetesSpec
@@ -55,14 +56,20 @@ def limit(node: Node, host: Host, cpus: float, undo_after_s: float | None) -> Pr
     with objects_of(spec) as objects:
         pod = _pod(objects, spec)
         resources = _own(pod, spec.container).get("resources") or {}
-        if ANNOTATION not in (pod["metadata"].get("annotations") or {}):
+        is_first = ANNOTATION not in (pod["metadata"].get("annotations") or {})
+        if is_first:
             _annotate(objects, spec, json.dumps(resources, sort_keys=True))
         wanted = resized(resources, cpus)
         already = _cpus(resources) == cpus
         try:
             sent, seen = _resize(objects, spec, pod, wanted)
+        except Refused:
+            if is_first:
+                _annotate(objects, spec, None)
+            raise
         except HostError:
-            _resize_back(objects, spec)
+            with after_effect():
+                _resize_back(objects, spec)
             raise
     evidence = {"state": "throttled", "by": MEANS, "cpus": cpus, "before": resources}
     return Proof(seen, seen - sent, evidence, already=already)
@@ -105,7 +112,8 @@ def _resize(
 ) -> tuple[float, float]:
     """Set the container's resources; return when that was asked, and when the kubelet had done it.
 
-    Raises `Refused` where the API server does not allow it.
+    Raises `Refused` where the API server answers that it does not do it. Where it does not answer,
+    or only that it cannot now, it may have done it all the same.
     """
     containers = [
         {**one, "resources": wanted} if one["name"] == spec.container else one
@@ -115,6 +123,8 @@ def _resize(
     sent = time.monotonic()
     try:
         objects.merge(path, {"spec": {"containers": containers}})
+    except Away:
+        raise
     except HostError as error:
         raise Refused(f"pod {spec.namespace}/{spec.pod} is not resized: {error.message}") from error
 
