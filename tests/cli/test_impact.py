@@ -110,7 +110,7 @@ def _field(brownout: Brownout, name: str, *options: str) -> tuple[dict[str, Any]
         ("09-long.csv", "1700000060", 7, 7, 3500),
         ("09-long.csv", "1700000060 --where name=GET", 7, 7, 2100),
         ("11-noisy.csv", "300", 10, 10, 50_500),
-        ("12-query_range.json", "1700000600", 30, 30, 1000),
+        ("12-query_range.json", "1700000600", 30, 30, 15_000),
         ("18-k6-by-awk.csv", "1700000060 --gaps zero", 7, 7, 70),
     ],
 )

@@ -136,6 +136,7 @@ def impact(
             fault_at=series.fault_at,
             until=series.end,
             reported=reported,
+            most=series.most,
             settings=settings,
         )
     )

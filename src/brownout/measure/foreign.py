@@ -43,6 +43,7 @@ class _Rows:
     ok: npt.NDArray[np.float64]
     offered: npt.NDArray[np.float64] | None
     reported: npt.NDArray[np.bool_]
+    most: npt.NDArray[np.float64]
 
 
 def series_impact(
@@ -53,6 +54,7 @@ def series_impact(
     fault_at: float,
     until: Numbers | None = None,
     reported: Sequence[bool] | None = None,
+    most: Numbers | None = None,
     settings: MeasureSettings | None = None,
 ) -> Findings:
     """Return what a fault at `fault_at` did to a series of counts.
@@ -65,12 +67,13 @@ def series_impact(
     as it is, and it ends before the row that contains the fault.
 
     What a row cannot resolve is a range: that row's loss is one outage at its edge, or spread
-    evenly. Of rows that are not `reported` all or nothing was served. Times in the result count
-    from the first row. Raises `ConfigurationError` with every problem of the input.
+    evenly. Of rows that are not `reported` all or nothing was served, of others between `ok` and
+    `most`. Times in the result count from the first row. Raises `ConfigurationError` with every
+    problem of the input.
     """
     settings = settings or MeasureSettings.default()
     _check(t, ok, offered, fault_at, until)
-    rows = _rows(t, ok, offered, until, reported)
+    rows = _rows(t, ok, offered, until, reported, most)
     effective = float(fault_at) - float(t[0])
     row_start = float(rows.start[np.searchsorted(rows.start, effective, "right") - 1])
     gap = max(settings.baseline_gap_s, effective - row_start)
@@ -107,12 +110,16 @@ def _readings(
         for i, (a, b, n) in enumerate(zip(rows.start, rows.end, rows.ok, strict=True))
     ]
     usual = _usual(pieces, rows.reported, before, settings.baseline_s)
-    fills = [0.0] if rows.reported.all() else [0.0, 1.0]
+    fills = [0.0] if rows.reported.all() and (rows.most == rows.ok).all() else [0.0, 1.0]
     readings: list[list[Piece]] = []
     for share in fills:
         filled = [
-            piece if reported else piece.served(share * piece.capacity(usual))
-            for piece, reported in zip(pieces, rows.reported, strict=True)
+            piece.served(
+                piece.ok + share * (float(most) - piece.ok)
+                if reported
+                else share * piece.capacity(usual)
+            )
+            for piece, reported, most in zip(pieces, rows.reported, rows.most, strict=True)
         ]
         for reading in (as_one_outage, as_evenly):
             candidate = reading(filled, effective, usual, before, settings)
@@ -255,6 +262,7 @@ def _rows(
     offered: Numbers | None,
     until: Numbers | None,
     reported: Sequence[bool] | None,
+    most: Numbers | None,
 ) -> _Rows:
     start = np.asarray(t, np.float64) - float(t[0])
     if until is None:
@@ -269,6 +277,7 @@ def _rows(
         reported=np.ones(len(start), np.bool_)
         if reported is None
         else np.asarray(reported, np.bool_),
+        most=np.asarray(ok if most is None else most, np.float64),
     )
 
 

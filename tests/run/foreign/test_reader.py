@@ -25,7 +25,7 @@ def impact_of(series: ForeignSeries) -> ScopeImpact:
     counts = [0.0 if math.isnan(count) else count for count in series.ok]
     findings = series_impact(
         series.start, counts, series.offered,
-        fault_at=series.fault_at, until=series.end, reported=reported,
+        fault_at=series.fault_at, until=series.end, reported=reported, most=series.most,
     )  # fmt: skip
     return findings.faults[0].scopes["total"]
 
@@ -203,7 +203,7 @@ def test_a_series_that_is_absent_at_a_moment_is_a_gap(tmp_path: Path) -> None:
     text = "t,name,ok\n" + "".join(
         f"{t},GET,300\n" + (f"{t},PUT,200\n" if not 60 <= t < 67 else "") for t in range(120)
     )
-    with pytest.raises(ConfigurationError, match="there is no number from 60 to 67"):
+    with pytest.raises(ConfigurationError, match=naming("PUT", "60 to 67", "--gaps zero")):
         parsed(tmp_path, text)
 
 
@@ -256,7 +256,7 @@ def test_a_file_with_the_latest_row_first_is_sorted(tmp_path: Path) -> None:
 def test_a_fault_outside_of_the_rows_is_refused_in_the_files_own_terms(tmp_path: Path) -> None:
     text = "t,ok\n" + "".join(f"2024-03-01 12:{t // 60:02}:{t % 60:02},9\n" for t in range(120))
     with pytest.raises(ConfigurationError, match=r"2024-03-01T11:01:00Z is not within .* as UTC"):
-        parsed(tmp_path, text, fault_at="2024-03-01T12:01:00+01:00")
+        parsed(tmp_path, text, fault_at="2024-03-01T11:01:00")
     with pytest.raises(ConfigurationError, match="counts its seconds since 1970"):
         parsed(tmp_path, text, fault_at="60")
 
@@ -270,3 +270,146 @@ def test_a_fault_outside_of_the_requests_is_refused_in_words(name: str, tmp_path
         with pytest.raises(ConfigurationError, match=naming("--fault-at", wrong, wanted)):
             parsed(tmp_path, text, fault_at=wrong)
     assert parsed(tmp_path, text, fault_at=fault_at).fault_at
+
+
+def days(zone: str = "", form: str = "2024-06-01 {}:{:02}:{:02}", hour: int = 12) -> str:
+    """Return two minutes from noon on in which nothing is served from 12:01:00 to 12:01:07."""
+    return "t,ok\n" + "".join(
+        f"{form.format(hour, t // 60, t % 60)}{zone},{served(t)}\n" for t in range(120)
+    )
+
+
+@pytest.mark.parametrize("fault_at", ["2024-06-01T12:01:00+02:00", "2024-06-01T12:01:00Z"])
+def test_a_zone_that_only_the_fault_names_is_refused(fault_at: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=naming("--fault-at", "zone")):
+        parsed(tmp_path, days(), fault_at=fault_at)
+    requests = days().replace(f",{RATE}\n", ",yes\n").replace(",0\n", ",no\n")
+    with pytest.raises(ConfigurationError, match=naming("--fault-at", "zone")):
+        parsed(tmp_path, requests, fault_at=fault_at)
+    series = parsed(tmp_path, days(), fault_at="2024-06-01 12:01:00")
+    assert impact_of(series).course.blackout == pytest.approx(7.0)
+
+
+def test_a_zone_that_only_the_file_names_is_refused_but_for_utc(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=naming("--fault-at", "+02:00")):
+        parsed(tmp_path, days("+02:00"), fault_at="2024-06-01 12:01:00")
+    series = parsed(tmp_path, days("Z"), fault_at="2024-06-01 12:01:00")
+    assert impact_of(series).course.blackout == pytest.approx(7.0)
+    assert any("--fault-at" in note and "UTC" in note for note in series.notes)
+
+
+@pytest.mark.parametrize("zone", [" UTC", " Z", " +0000", " +0000 UTC", "Z", "+00:00", " GMT"])
+def test_a_time_with_a_zone_is_read_however_it_is_written(zone: str, tmp_path: Path) -> None:
+    for form in ("2024-06-01 {}:{:02}:{:02}", "2024/06/01 {}:{:02}:{:02}.000"):
+        series = parsed(tmp_path, days(zone, form), fault_at=form.format(12, 1, 0) + zone)
+        assert impact_of(series).course.blackout == pytest.approx(7.0)
+        assert series.fault_at == 1717243260.0
+
+
+def test_a_clock_that_is_put_back_is_said(tmp_path: Path) -> None:
+    lines = [f"2024-10-27 02:{t // 60:02}:{t % 60:02},20" for t in range(0, 3600, 5)] * 2
+    jittered = [line.replace(",", f".{place // 720},") for place, line in enumerate(lines)]
+    named = [line.replace(",", ",a,") for line in lines] + [
+        line.replace(",", ",b,") for line in lines
+    ]
+    for header, each in (("t,ok", lines), ("t,ok", jittered), ("t,name,ok", named)):
+        twice = header + "\n" + "\n".join(each) + "\n"
+        with pytest.raises(ConfigurationError, match=naming("put back", "UTC")):
+            parsed(tmp_path, twice, fault_at="2024-10-27 02:30:00")
+        zoned = "\n".join([header, *(line.replace(",", "Z,", 1) for line in each)])
+        with pytest.raises(ConfigurationError) as error:
+            parsed(tmp_path, zoned, fault_at="2024-10-27T02:30:00Z")
+        assert "put back" not in str(error.value)
+
+
+def test_a_comma_may_be_the_decimal_point_of_a_time(tmp_path: Path) -> None:
+    text = "t;ok\n" + "".join(f"{t // 2},{5 * (t % 2)};{served(t // 2)}\n" for t in range(240))
+    for fault_at in ("60,0", "60"):
+        series = parsed(tmp_path, text, fault_at=fault_at)
+        assert series.row_s == 0.5
+        assert impact_of(series).course.blackout == pytest.approx(7.0)
+
+
+def every_15_s(form: str = "{}", values: Any = lambda n: 0 if n in (20, 21) else 500) -> list[str]:
+    return [form.format(values(n)) for n in range(40)]
+
+
+@pytest.mark.parametrize("labels", [({"job": "app"},), ({"job": "app"}, {"job": "web"})])
+def test_whole_numbers_of_prometheus_are_rates(
+    labels: tuple[dict[str, str], ...], tmp_path: Path
+) -> None:
+    result = [
+        {"metric": each,
+         "values": [[BEGIN + 15 * n, value] for n, value in enumerate(every_15_s())]}
+        for each in labels
+    ]  # fmt: skip
+    text = json.dumps({"data": {"resultType": "matrix", "result": result}})
+    fault_at = f"{BEGIN + 285}"
+    series = parsed(tmp_path, text, fault_at=fault_at)
+    assert series.ok[0] == 15 * 500 * len(labels)
+    assert parsed(tmp_path, text, fault_at=fault_at, rate=False).ok[0] == 500 * len(labels)
+
+
+def frames(unit: str) -> str:
+    field = {"name": "Value", "type": "number", "config": {"unit": unit}}
+    values = [[1000 * (BEGIN + 15 * n) for n in range(40)], [int(v) for v in every_15_s()]]
+    schema = {"fields": [{"name": "Time", "type": "time"}, field]}
+    return json.dumps({"frames": [{"schema": schema, "data": {"values": values}}]})
+
+
+@pytest.mark.parametrize(
+    ("unit", "rate"),
+    [("reqps", True), ("ops", True), ("rps", True), ("wps", True), ("iops", True), ("cps", True),
+     ("short", False), ("", False), ("percent", False)],
+)  # fmt: skip
+def test_the_unit_of_a_grafana_field_says_whether_it_is_a_rate(
+    unit: str, rate: bool, tmp_path: Path
+) -> None:
+    series = parsed(tmp_path, frames(unit), fault_at=f"{BEGIN + 285}")
+    assert series.ok[0] == (7500 if rate else 500)
+    assert any("--no-rate" in note if rate else "--rate" in note for note in series.notes)
+
+
+def test_the_unit_is_that_of_the_first_cell_that_has_one(tmp_path: Path) -> None:
+    cells = ["", "null", *every_15_s("{} ops/s")[2:]]
+    text = "Time,all\n" + "".join(f"{BEGIN + 15 * n},{cell}\n" for n, cell in enumerate(cells))
+    series = parsed(tmp_path, text, fault_at=f"{BEGIN + 300}", time="Time", ok="all")
+    assert series.ok[0] == 7500
+
+
+@pytest.mark.parametrize(
+    ("column", "rate"),
+    [("https_ok", False), ("GET /search", False), ("steps", False), ("generated", False),
+     ("read_tps", True), ("readTps", True), ("ReadTPS", True),
+     ("ops/s", True), ("Requests/sec", True), ("OpsPerSec", True), ("ops_per_second", True),
+     ("req / s", True), ("request rate", True), ("opspersec", True), ("ops/s (all)", True)],
+)  # fmt: skip
+def test_only_whole_words_of_a_name_say_that_it_is_a_rate(
+    column: str, rate: bool, tmp_path: Path
+) -> None:
+    text = rows(lambda t: 0 if t == 60 else 500, step=10).replace("ok", column)
+    series = parsed(tmp_path, text, ok=column)
+    assert series.ok[0] == (5000 if rate else 500)
+    assert any("--no-rate" in note if rate else "--rate" in note for note in series.notes)
+
+
+@pytest.mark.parametrize(
+    ("cells", "counts"),
+    [
+        (("998", "1.002"), (998, 1002)),
+        (("0", "1.002"), (0, 1002)),
+        (("998,5", "1.002,5"), (998.5, 1002.5)),
+        (("998", "1.000.002"), (998, 1_000_002)),
+        (("1", "1.25"), (1, 1.25)),
+        (("0.998", "1.002"), (0.998, 1.002)),
+        (("1.998", "1.002"), (1.998, 1.002)),
+        (("1998", "1.125"), (1998, 1.125)),
+        (("998 ops", "1.002 ops"), (998, 1002)),
+    ],
+)
+def test_a_dot_is_read_alike_in_the_whole_column(
+    cells: tuple[str, str], counts: tuple[float, float], tmp_path: Path
+) -> None:
+    text = "t;ok\n" + "".join(f"{t};{cells[t % 2]}\n" for t in range(120))
+    series = parsed(tmp_path, text)
+    assert tuple(series.ok[:2]) == pytest.approx(counts)

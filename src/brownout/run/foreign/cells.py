@@ -2,7 +2,8 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -13,10 +14,13 @@ __all__ = [
     "Clock",
     "Moment",
     "clock_of",
+    "has_thousands_dots",
+    "is_empty",
     "is_epoch",
+    "is_total_name",
     "moment",
-    "never_falls",
     "number",
+    "rises",
     "truth",
     "unit_of_cell",
 ]
@@ -36,22 +40,32 @@ _DECIMAL_COMMA = re.compile(
 _FACTORS = {"k": 1e3, "K": 1e3, "M": 1e6, "Mil": 1e6, "Bil": 1e9, "G": 1e9}
 _TRUE = ("true", "ok", "yes", "pass", "passed", "success")
 _FALSE = ("false", "ko", "no", "fail", "failed", "failure", "error")
-_CLOCKS = ("%Y-%m-%d %H:%M:%S:%f", "%Y/%m/%d %H:%M:%S", "%Y/%m/%d %H:%M:%S.%f")
+_LEADING = re.compile(r"\d[\d.,]*")
+_THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:\.\d{3})+(?:,\d*)?")
+_TOTAL_NAME = re.compile(r"_(?:total|count|sum)(?:\{.*\})?$", re.IGNORECASE)
+_CLOCKS = ("%Y-%m-%d %H:%M:%S:%f", "%Y/%m/%d %H:%M:%S", "%Y/%m/%d %H:%M:%S.%f",
+           "%Y/%m/%d %H:%M:%S%z", "%Y/%m/%d %H:%M:%S.%f%z")  # fmt: skip
+#: A zone as some write it: ` UTC`, ` +0000`, `+0200 CEST`, of which the name repeats the number.
+_ZONE = re.compile(
+    r"(?P<time>.*:\d\d\S*?)\s*(?:(?P<utc>UTC|GMT|Z)|(?P<ahead>[+-]\d\d:?\d\d)(?: [A-Z]{3,5})?)"
+)
+_COMMA_FLOAT = re.compile(r"\s*[+-]?\d+,\d+\s*")
 #: From here on a number of seconds is a time since 1970, and so for ms, µs and ns.
 _EPOCH_S = 1e8
 
 
-def number(text: str, decimal_comma: bool = False) -> float | None:
+def number(text: str, decimal_comma: bool = False, thousands_dot: bool = False) -> float | None:
     """Return the number of a cell, with or without a unit; None for an empty cell, null or NaN.
 
-    `500`, `1,234.5`, `500 ops/s`, `1.2K req/s`, and with `decimal_comma` `500,5`. Raises
-    `ValueError` for anything else.
+    `500`, `1,234.5`, `500 ops/s`, `1.2K req/s`, and with `decimal_comma` `500,5`. `1.002` is little
+    more than 1, or with `thousands_dot` 1002. Raises `ValueError` for anything else.
     """
     text = text.strip()
-    if text.lower() in _EMPTY:
+    if is_empty(text):
         return None
     matched = _DECIMAL_COMMA.fullmatch(text) if decimal_comma else None
-    if matched and ("," in matched["number"] or matched["number"].count(".") != 1):
+    one_dot = matched is not None and matched["number"].count(".") == 1
+    if matched and (thousands_dot or "," in matched["number"] or not one_dot):
         digits = matched["number"].replace(".", "").replace(",", ".")
     elif matched := _NUMBER.fullmatch(text):  # 500.5 beside `;` is a decimal point all the same
         digits = matched["number"].replace(",", "")
@@ -66,6 +80,33 @@ def number(text: str, decimal_comma: bool = False) -> float | None:
     return value
 
 
+def has_thousands_dots(cells: Iterable[str]) -> bool:
+    """Say whether the dots of a column, in which a comma may be the decimal point, are thousands'.
+
+    They are where each stands before three digits, while numbers below a thousand have no dot and
+    none from there on is without one: `998` beside `1.002`. Decimals would vary in length.
+    """
+    dots = plain = False
+    for cell in cells:
+        digits = _LEADING.match(cell.strip())
+        if digits is None:
+            continue
+        if "." in digits[0]:
+            if not _THOUSANDS.fullmatch(digits[0]):
+                return False
+            dots = True
+        elif len(digits[0].partition(",")[0]) > 3:
+            return False
+        else:
+            plain = True
+    return dots and plain
+
+
+def is_empty(text: str) -> bool:
+    """Say whether a cell holds nothing, or a word for it."""
+    return text.strip().lower() in _EMPTY
+
+
 def unit_of_cell(text: str) -> str:
     """Return the unit that stands in a cell: `ops/s` of `500 ops/s`; empty without one."""
     matched = _NUMBER.fullmatch(text.strip())
@@ -75,37 +116,46 @@ def unit_of_cell(text: str) -> str:
 def truth(text: str) -> bool | None:
     """Return whether a cell says that a request succeeded; None if it says neither.
 
-    A word such as `true`, `KO`, or an HTTP status, of which 100 to 399 are a success.
+    A word such as `true`, `KO`, or an HTTP status, of which 100 to 399 are a success; `5xx` too.
     """
     text = text.strip().lower()
     if text in _TRUE or text in _FALSE:
         return text in _TRUE
     if re.fullmatch(r"[0-5]\d\d|0", text):
         return 100 <= int(text) < 400
+    if re.fullmatch(r"[1-5]xx", text):
+        return text[0] in "123"
     return None
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A point in time: seconds, whether since 1970, and whether its text named a zone."""
+    """A point in time: seconds, and whether since 1970.
+
+    `zone_s` is how many seconds ahead of UTC its text says that it is, None if it names no zone.
+    """
 
     t: float
     absolute: bool
-    zoned: bool = True
+    zone_s: float | None = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """Reads the times of one column: numbers in `unit`, or times of day where that is empty."""
+    """Reads the times of one column: numbers in `unit`, or times of day where that is empty.
+
+    `zone_s` is that of the column's first time, as of a `Moment`; 0 of numbers.
+    """
 
     unit: str
+    zone_s: float | None = 0.0
 
     def read(self, text: str) -> float:
         """Return seconds; raises `ValueError` for a cell that is not such a time."""
         if not self.unit:
             return _time_of_day(text)[0]
         text = text.strip()
-        value = float(text)
+        value = _float(text)
         if not math.isfinite(value):
             raise ValueError(text)
         return value / round(1 / UNITS[self.unit])
@@ -117,10 +167,9 @@ def clock_of(text: str, unit: str) -> Clock:
     Without a `unit` the magnitude tells seconds, ms, µs and ns since 1970 apart.
     """
     try:
-        value = float(text)
+        value = _float(text)
     except ValueError:
-        _time_of_day(text)
-        return Clock("")
+        return Clock("", _time_of_day(text)[1])
     if not math.isfinite(value):
         raise ValueError(text)
     return Clock(unit or _magnitude(value))
@@ -129,10 +178,10 @@ def clock_of(text: str, unit: str) -> Clock:
 def moment(text: str, unit: str) -> Moment:
     """Return `--fault-at`: a number in `unit`, which its magnitude tells, or a time of day."""
     try:
-        value = float(text)
+        value = _float(text)
     except ValueError:
-        t, zoned = _time_of_day(text)
-        return Moment(t, True, zoned)
+        t, zone_s = _time_of_day(text)
+        return Moment(t, True, zone_s)
     if not math.isfinite(value):
         raise ValueError(text)
     if not unit and value >= _EPOCH_S:
@@ -154,25 +203,34 @@ def _magnitude(value: float) -> str:
     raise ValueError(f"{value:g}")
 
 
-def _time_of_day(text: str) -> tuple[float, bool]:
-    """Return seconds since 1970, in UTC where no zone is named, and whether one is."""
+def _float(text: str) -> float:
+    """Return a number of seconds, whose decimal point may be a comma."""
+    return float(text.replace(",", ".") if _COMMA_FLOAT.fullmatch(text) else text)
+
+
+def _time_of_day(text: str) -> tuple[float, float | None]:
+    """Return seconds since 1970, in UTC where no zone is named, and how far ahead of UTC it is."""
     text = text.strip()
+    zone = _ZONE.fullmatch(text)
+    at = _date(zone["time"] + (zone["ahead"] or "+00:00") if zone else text)
     try:
-        at = datetime.fromisoformat(_microseconds(text))
-    except ValueError:
-        at = None
-        for form in _CLOCKS:
-            try:
-                at = datetime.strptime(text, form)
-                break
-            except ValueError:
-                continue
-    if at is None or len(text) < 8:
-        raise ValueError(text)
-    try:
-        return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp(), at.tzinfo is not None
+        ahead = at.utcoffset()
+        seconds = (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
     except OverflowError as error:
         raise ValueError(text) from error
+    return seconds, None if ahead is None else ahead.total_seconds()
+
+
+def _date(text: str) -> datetime:
+    if len(text) < 8:
+        raise ValueError(text)
+    try:
+        return datetime.fromisoformat(_microseconds(text))
+    except ValueError:
+        for form in _CLOCKS:
+            with suppress(ValueError):
+                return datetime.strptime(text, form)
+        raise
 
 
 def _microseconds(text: str) -> str:
@@ -180,10 +238,37 @@ def _microseconds(text: str) -> str:
     return re.sub(r"(\.\d{6})\d+", r"\1", text)
 
 
-def never_falls(values: Sequence[float]) -> bool:
-    """Say whether values only rise, as running totals do, but for a restart of what counts."""
-    steps = [after - before for before, after in pairwise(values)]
-    rises = sum(step > 0 for step in steps)
-    falls = [(before, after) for before, after in pairwise(values) if after < before]
-    restarts = len(falls) <= 2 and all(after < before / 2 for before, after in falls)
-    return len(values) >= 10 and restarts and rises >= 0.5 * len(steps)
+def is_total_name(name: str) -> bool:
+    """Say whether a name is one that Prometheus gives to running totals."""
+    return _TOTAL_NAME.search(name.strip()) is not None
+
+
+def rises(values: Sequence[float], named: bool = False) -> bool | None:
+    """Say whether values are a running total; None if too few of them rise to tell.
+
+    A total only rises or stays, but for a restart of what counts, after which it is less than half.
+    It rises in a fifth of its steps, before a restart too: counts that stay the same and fall in an
+    outage do not. A total that is `named` so may rise less often, and restart more often.
+    """
+    stretches: list[int] = [0]
+    lengths = [0]
+    for before, after in pairwise(values):
+        if after < before:
+            if after >= before / 2:
+                return False
+            stretches.append(0)
+            lengths.append(0)
+        else:
+            stretches[-1] += after > before
+            lengths[-1] += 1
+    if len(stretches) > 3 and not named:
+        return False
+    least = 0.02 if named else 0.2
+    enough = all(
+        rising > 0 and rising >= least * length
+        for rising, length in zip(stretches[:-1], lengths, strict=False)
+    )
+    rising = sum(stretches)
+    if len(values) >= 10 and enough and rising >= max(3, least * sum(lengths)):
+        return True
+    return None

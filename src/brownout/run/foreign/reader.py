@@ -3,13 +3,15 @@
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 
 from brownout.run.foreign.cells import (
     Clock,
     Moment,
     clock_of,
+    has_thousands_dots,
+    is_empty,
     is_epoch,
     moment,
     number,
@@ -17,7 +19,7 @@ from brownout.run.foreign.cells import (
     unit_of_cell,
 )
 from brownout.run.foreign.requests import Request, counted
-from brownout.run.foreign.rows import series_of
+from brownout.run.foreign.rows import PUT_BACK, is_put_back, series_of
 from brownout.run.foreign.series import (
     MOST_ROWS,
     ForeignSeries,
@@ -29,6 +31,7 @@ from brownout.run.foreign.series import (
 )
 from brownout.run.foreign.source import Source
 from brownout.run.foreign.text import Cells, Delimited
+from brownout.run.foreign.together import Labelled, added_up, is_outcome
 from brownout.run.foreign.tools import (
     TABLES,
     Requests,
@@ -45,6 +48,8 @@ __all__ = ["read"]
 _OF_ALL = ("aggregated", "total", "totals", "all", "overall")
 #: So many different texts in a column are names; more are something else.
 _MOST_NAMES = 200
+#: Numbers that name series have a row at so many of the moments.
+_STEADY = 0.5
 
 
 def read(path: Path, options: Options) -> ForeignSeries:
@@ -100,14 +105,14 @@ def _series(
         first = next(requests, None)
         if first is None:
             raise refused(f"{name}: has no request, wanted a row for each")
-        fault_at = _aligned(at, first.start, content.epoch, name)
+        fault_at, more = _aligned(at, first.start, content, name)
         together = _chained(first, requests)
-        return counted(together, fault_at, format, read_as + content.notes, name)
+        return counted(together, fault_at, format, read_as + content.notes + more, name)
     if not content.rows:
         raise refused(f"{name}: has no row of {format} that can be read")
-    fault_at = _aligned(at, content.rows[0].t, content.epoch, name)
+    fault_at, more = _aligned(at, content.rows[0].t, content, name)
     return series_of(
-        replace(content, notes=read_as + content.notes), fault_at, options, format, name
+        replace(content, notes=read_as + content.notes + more), fault_at, options, format, name
     )
 
 
@@ -116,12 +121,36 @@ def _chained(first: Request, rest: Iterator[Request]) -> Iterator[Request]:
     yield from rest
 
 
-def _aligned(at: Moment, first: float, epoch: float | None, name: str) -> float:
-    """Return the fault's time on the rows' own scale: since 1970, or since the tool's start."""
+def _aligned(
+    at: Moment, first: float, content: Rows | Requests, name: str
+) -> tuple[float, tuple[str, ...]]:
+    """Return the fault's time on the rows' own scale, and what was taken of its zone.
+
+    That scale is since 1970, or since the tool's start. Where only one of both names a zone, they
+    may be hours apart, so they are refused.
+    """
+    if at.absolute and (is_epoch(first) or content.epoch is not None):
+        t = at.t if is_epoch(first) else at.t - (content.epoch or 0.0)
+        if content.zone_s is None and at.zone_s is not None:
+            if content.epoch is None:
+                raise refused(
+                    f"--fault-at: names a zone, the times of {name} name none",
+                    "give --fault-at without a zone, as the file's clock showed it",
+                )
+            return t, ("the file's times name no zone and are read as UTC",)
+        if content.zone_s is not None and at.zone_s is None:
+            if content.zone_s:
+                hours, minutes = divmod(round(abs(content.zone_s)) // 60, 60)
+                sign = "+" if content.zone_s > 0 else "-"
+                raise refused(
+                    f"--fault-at: names no zone, the times of {name} name "
+                    f"{sign}{hours:02}:{minutes:02}",
+                    f"give --fault-at with a zone, such as {sign}{hours:02}:{minutes:02} or Z",
+                )
+            return t, ("--fault-at names no zone and is read as UTC",)
+        return t, ()
     if at.absolute == is_epoch(first):
-        return at.t
-    if at.absolute and epoch is not None:
-        return at.t - epoch
+        return at.t, ()
     scale = "since 1970" if is_epoch(first) else "since the start"
     raise refused(
         f"--fault-at: {name} counts its seconds {scale}, as in its first row, {first:g}",
@@ -136,15 +165,12 @@ def _of_tool(
     time, ok = options.time or shape.time, options.ok or shape.ok
     table.check([("--time", time), ("--ok", ok)])
     if isinstance(shape, RequestTable):
-        unit = options.unit or shape.unit
-
-        def requests() -> Iterator[Request]:
-            clock: Clock | None = None
-            for row in table.rows(options.where):
-                clock = clock or _clock(row, time, unit, name)
-                yield request_of(shape, row, clock, options, name)
-
-        return _series(Requests(requests()), at, options, shape.format, table.source)
+        clock = _first_clock(table, time, options.unit or shape.unit, options)
+        requests = (
+            request_of(shape, row, clock, options, name) for row in table.rows(options.where)
+        )
+        content = Requests(requests, zone_s=clock.zone_s)
+        return _series(content, at, options, shape.format, table.source)
     where = options.where
     if not where and shape.of_all[0] in table.header:
         where = (shape.of_all,)
@@ -153,13 +179,13 @@ def _of_tool(
         total=shape.total, failed="" if options.ok else shape.failed,
     )  # fmt: skip
     own = ok == shape.ok
-    content = Rows(
+    series = Rows(
         rows, ok, shape.kind if own else None, shape.stamp, of_day=not clock.unit,
-        notes=(*table.notes, *_unit_notes(clock, time, options)),
+        zone_s=clock.zone_s, notes=(*table.notes, *_unit_notes(clock, time, options)),
     )  # fmt: skip
     if not own and shape.format == "locust":
-        content = replace(content, kind="rate" if ok.endswith("/s") else None)
-    return _series(content, at, options, shape.format, table.source)
+        series = replace(series, kind="rate" if ok.endswith("/s") else None)
+    return _series(series, at, options, shape.format, table.source)
 
 
 def _of_columns(table: Delimited, at: Moment, options: Options) -> ForeignSeries:
@@ -170,11 +196,10 @@ def _of_columns(table: Delimited, at: Moment, options: Options) -> ForeignSeries
     if options.offered:
         table.check([("--offered", options.offered)])
     if _is_request_column(table, ok):
+        clock = _first_clock(table, time, options.unit, options)
 
         def requests() -> Iterator[Request]:
-            clock: Clock | None = None
             for row in table.rows(options.where):
-                clock = clock or _clock(row, time, options.unit, name)
                 served = truth(row[ok])
                 if served is None:
                     raise refused(
@@ -185,17 +210,16 @@ def _of_columns(table: Delimited, at: Moment, options: Options) -> ForeignSeries
                 yield Request(start, start, served)
 
         return _series(
-            Requests(requests(), notes=(*notes, f"`{ok}` says of each request how it ended")),
+            Requests(requests(), None, (*notes, f"`{ok}` says of each request how it ended"),
+                     clock.zone_s),
             at, options, "csv", table.source,
         )  # fmt: skip
     rows, clock = _read_rows(table, time, ok, options, options.where)
-    rows, more = _summed(table, rows, time, ok, options)
     notes += (*table.notes, *_unit_notes(clock, time, options))
-    content = Rows(rows, ok, of_day=not clock.unit, notes=(*notes, *more))
-    sample = next((row[ok] for row in islice(table.rows(options.where), 1)), "")
-    unit = unit_of_cell(sample)
-    if unit and options.rate is None and ("/s" in unit or "ps" in unit):
-        content = replace(content, column=f"{ok} [{unit}]")
+    cells = (row[ok] for row in table.rows(options.where))
+    unit = next((unit_of_cell(cell) for cell in cells if not is_empty(cell)), "")
+    content = Rows(rows, ok, of_day=not clock.unit, zone_s=clock.zone_s, unit=unit, notes=notes)
+    content = _as_one(table, content, time, ok, options)
     format = "grafana" if table.header[:1] == ("Time",) else "csv"
     return _series(content, at, options, options.format or format, table.source)
 
@@ -229,6 +253,12 @@ def _is_request_column(table: Delimited, ok: str) -> bool:
         return True
     named = "status" in ok.lower() or "code" in ok.lower()
     return named and all(truth(cell) is not None for cell in sample)
+
+
+def _first_clock(table: Delimited, time: str, unit: str, options: Options) -> Clock:
+    """Return the clock of a table with a row per request, which is read once more for it."""
+    first = next(table.rows(options.where), None)
+    return _clock(first, time, unit, str(table.source.path)) if first else Clock("s")
 
 
 def _clock(row: Cells, time: str, unit: str, name: str) -> Clock:
@@ -270,15 +300,22 @@ def _read_rows(
     rows: list[Row] = []
     clock: Clock | None = None
     wrong: list[tuple[int, str, str]] = []
+    numbers = [
+        column
+        for column in dict.fromkeys((ok, options.offered, total, failed))
+        if column and column in table.header
+    ]
+    dotted = {
+        column: table.decimal_comma and has_thousands_dots(row[column] for row in table.rows(where))
+        for column in numbers
+    }
     for row in table.rows(where):
         clock = clock or _clock(row, time, options.unit, name)
         t = _read_time(clock, row, time, name)
         values: dict[str, float | None] = {}
-        for column in dict.fromkeys((ok, options.offered, total, failed)):
-            if not column or column not in table.header:
-                continue
+        for column in numbers:
             try:
-                values[column] = number(row[column], table.decimal_comma)
+                values[column] = number(row[column], table.decimal_comma, dotted[column])
             except ValueError:
                 wrong.append((row.line, column, row[column]))
         served = values.get(ok)
@@ -311,82 +348,88 @@ def _unit_notes(clock: Clock, time: str, options: Options) -> tuple[str, ...]:
     return (f"`{time}` is read in {unit} since 1970, by its magnitude (--unit overrides)",)
 
 
-def _summed(
-    table: Delimited, rows: list[Row], time: str, ok: str, options: Options
-) -> tuple[list[Row], tuple[str, ...]]:
+def _as_one(table: Delimited, content: Rows, time: str, ok: str, options: Options) -> Rows:
     """Return one row a moment of several series in long form, with what was done.
 
-    Where one of the names stands for all together, its rows are taken and the others left out.
+    Where one of a column's names stands for all together, only its rows are taken.
     """
-    if len({row.t for row in rows}) == len(rows):
-        return rows, ()
-    name = str(table.source.path)
-    labels = _label_columns(table, (time, ok, options.offered))
+    rows = content.rows
+    alone = len({row.t for row in rows}) == len(rows)
+    labels = _label_columns(table, (time, ok, options.offered), rows, options, alone)
     if not labels:
-        times = Counter(row.t for row in rows)
-        twice = next(row for row in rows if times[row.t] > 1)
-        raise refused(
-            f"{name}: the time of {twice.place} is there {times[twice.t]} times, and no column "
-            "tells the rows apart",
-            "make it one row a moment",
-        )
-    keys = [tuple(row[label] for label in labels) for row in table.rows(options.where)]
-    whole = [key for key in dict.fromkeys(keys) if any(k.lower() in _OF_ALL for k in key)]
-    if whole:
-        kept = [row for row, key in zip(rows, keys, strict=True) if key == whole[0]]
-        if len({row.t for row in kept}) == len(kept):
-            return kept, (f"of several series the one of all, {' '.join(whole[0])}, is taken",)
-    return _added_up(rows, keys, labels, name)
+        if alone:
+            return content
+        raise _no_label(table, rows, content)
+    cells = [{label: row[label].strip() for label in labels} for row in table.rows(options.where)]
+    series = list(zip(cells, rows, strict=True))
+    kept: list[str] = []
+    for label in labels:
+        of_all = next((at[label] for at, _ in series if at[label].lower() in _OF_ALL), None)
+        if of_all is not None:
+            series = [(at, row) for at, row in series if at[label] == of_all]
+            kept.append(of_all)
+    notes = (f"of several series the one of all, {' '.join(kept)}, is taken",) if kept else ()
+    content = replace(content, rows=[row for _, row in series], notes=content.notes + notes)
+    if len({row.t for row in content.rows}) == len(content.rows) and not alone:
+        return content
+    parts: dict[tuple[str, ...], Labelled] = {}
+    by_key: dict[tuple[str, ...], list[Row]] = {}
+    for at, row in series:
+        key = tuple(at.values())
+        parts.setdefault(key, Labelled(at, by_key.setdefault(key, [])))
+        by_key[key].append(row)
+    return added_up(list(parts.values()), content, options, str(table.source.path))
 
 
-def _added_up(
-    rows: list[Row], keys: list[tuple[str, ...]], labels: list[str], name: str
-) -> tuple[list[Row], tuple[str, ...]]:
-    """Add the series up moment by moment; one that has no row at a moment leaves a gap there."""
-    series = dict.fromkeys(keys)
-    moments: dict[float, dict[tuple[str, ...], Row]] = {}
-    for row, key in zip(rows, keys, strict=True):
-        at = moments.setdefault(row.t, {})
-        if key in at:
-            raise refused(
-                f"{name}: {at[key].place} and {row.place} have the same time and the same "
-                f"{', '.join(labels)}",
-                "keep one of them",
-            )
-        at[key] = row
-    # A series with few rows is not steady, so a missing row says nothing.
-    steady = [
-        key for key in series if sum(key in at for at in moments.values()) > 0.5 * len(moments)
-    ]
-    summed = []
-    for t in moments:
-        at = moments[t]
-        empty = any(key not in at or at[key].ok is None for key in steady)
-        offered = [row.offered for row in at.values()]
-        summed.append(
-            Row(
-                t,
-                None if empty else sum(row.ok or 0.0 for row in at.values()),
-                next(iter(at.values())).place,
-                None if None in offered else sum(value or 0.0 for value in offered),
-            )
-        )
-    note = f"{len(series)} series by {', '.join(labels)} added up (--where keeps one)"
-    return summed, (note,)
+def _no_label(table: Delimited, rows: list[Row], content: Rows) -> Exception:
+    times = Counter(row.t for row in rows)
+    twice = next(row for row in rows if times[row.t] > 1)
+    put_back = content.zone_s is None and any(is_put_back(a.t, b.t) for a, b in pairwise(rows))
+    return refused(
+        f"{table.source.path}: the time of {twice.place} is there {times[twice.t]} times, and no "
+        "column tells the rows apart",
+        PUT_BACK if put_back else "make it one row a moment, or keep some by --where COLUMN=VALUE",
+    )
 
 
-def _label_columns(table: Delimited, others: tuple[str, ...]) -> list[str]:
-    """Return the columns that name a series: text, with few different values."""
+def _label_columns(
+    table: Delimited, others: tuple[str, ...], rows: list[Row], options: Options, alone: bool
+) -> list[str]:
+    """Return the columns that name a series: text with few different values, or numbers.
+
+    Of rows that are `alone` at their moments, only a column of HTTP statuses is one. Whole numbers
+    are names where they tell the rows of a moment apart and come again at most moments.
+    """
     seen: dict[str, set[str]] = {name: set() for name in table.header if name not in others}
-    for row in islice(table.rows(), 20_000):
+    for row in islice(table.rows(options.where), 20_000):
         for column, values in seen.items():
             if len(values) <= _MOST_NAMES:
                 values.add(row[column].strip())
-    return [
-        column
-        for column, values in seen.items()
-        if 1 < len(values) <= _MOST_NAMES and not all(_is_number(value) for value in values)
+    few = {name: values for name, values in seen.items() if 1 < len(values) <= _MOST_NAMES}
+    ended = [
+        name
+        for name, values in few.items()
+        if is_outcome(name) and {truth(value) for value in values} == {True, False}
     ]
+    if alone:
+        return [name for name in ended if any(value[:1].isdigit() for value in few[name])]
+    labels = [
+        name for name, values in few.items() if name in ended or not all(map(_is_number, values))
+    ]
+    numbers = [
+        name
+        for name, values in few.items()
+        if name not in labels and all(value.isdigit() for value in values)
+    ]
+    moments = len({row.t for row in rows})
+    for more in ([], *([name] for name in numbers), numbers):
+        columns = [*labels, *more]
+        keys = [tuple(row[name] for name in columns) for row in table.rows(options.where)]
+        apart = len({(row.t, key) for row, key in zip(rows, keys, strict=True)}) == len(rows)
+        steady = len(rows) >= _STEADY * moments * len(set(keys))
+        if apart and (steady or not more):
+            return columns
+    return labels
 
 
 def _is_number(text: str) -> bool:

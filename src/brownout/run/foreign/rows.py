@@ -5,13 +5,14 @@ said in a note. Where a file does not show it, the reader asks by an error that 
 """
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from statistics import median
 
-from brownout.run.foreign.cells import is_epoch, never_falls
+from brownout.run.foreign.cells import is_epoch, is_total_name, rises
 from brownout.run.foreign.series import (
     LONGEST_S,
     ForeignSeries,
@@ -25,22 +26,36 @@ from brownout.run.foreign.series import (
     written,
 )
 
-__all__ = ["series_of"]
+__all__ = ["PUT_BACK", "is_put_back", "series_of"]
 
 #: Rows further apart than this many steps have a gap between them.
 _GAP = 1.5
 #: A baseline is looked for in so many seconds, or so many rows where they are long.
 _BASELINE_S, _BASELINE_ROWS = 60.0, 20
-#: A name that says that a column holds a rate per second.
-_RATES = ("tps", "qps", "rps", "ops/s", "/s", "/sec", "per second", "per_second", "per_sec",
-          "persec", "rate")  # fmt: skip
+#: A name, as words in lower case, that says that a column holds a rate per second.
+_RATE = re.compile(
+    r"\b(?:[tqrw]ps|iops|reqps|rate|\w*per ?(?:s|secs?|seconds?))\b|/ ?(?:s|secs?|seconds?)\b"
+)
+_RATE_UNIT = re.compile(r"\w{1,4}ps|.*/ ?(?:s|secs?|seconds?)\b.*", re.IGNORECASE)
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|/ ?|[^A-Za-z/]+")
 #: From here on a row's length in a unit that was not given is hardly meant in seconds.
 _LONG_S = 90.0
+_HOUR_S = 3600.0
+#: So much of the usual is as ever.
+_AS_EVER = 0.9
+#: What to do about an hour that a file has twice.
+PUT_BACK = (
+    "if the clock was put back an hour there, export the times in UTC, or keep the rows before or "
+    "after it; sorted they would mix two hours"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class _Interval:
-    """A row's place on the time axis and its counts; `reported` is false for a gap."""
+    """A row's place on the time axis and its counts; `reported` is false for a gap.
+
+    `absent` and `absent_usual` are those of its row, as counts.
+    """
 
     start: float
     end: float
@@ -48,6 +63,13 @@ class _Interval:
     offered: float | None
     place: str
     reported: bool = True
+    absent: str = ""
+    absent_usual: float = 0.0
+
+    @property
+    def whole(self) -> bool:
+        """Whether every series has a number here."""
+        return self.reported and not self.absent
 
 
 def series_of(
@@ -56,7 +78,7 @@ def series_of(
     """Return rows as a series. `name` is the file's, for messages."""
     notes = list(rows.notes)
     shown = partial(written, of_day=rows.of_day)
-    ordered = _in_order(rows.rows, name, notes, shown)
+    ordered = _in_order(rows, name, notes, shown)
     if sum(row.ok is not None for row in ordered) < 3:
         raise refused(f"{name}: has fewer than 3 rows with a number, wanted a series of them")
     step = _step(ordered, options, name)
@@ -75,6 +97,9 @@ def series_of(
     ):
         raise outside(fault_at, intervals[0].start, intervals[-1].end, rows.of_day)
     with_offered = all(each.offered is not None for each in intervals)
+    if rows.answers and with_offered and not _answered_as_ever(intervals, fault_at):
+        with_offered = False
+        notes.append("judged by what was served alone: fewer were answered while service was bad")
     return ForeignSeries(
         start=[each.start for each in intervals],
         end=[each.end for each in intervals],
@@ -84,7 +109,29 @@ def series_of(
         format=format,
         row_s=step,
         notes=tuple(notes),
+        most=[each.ok + each.absent_usual for each in intervals]
+        if any(each.absent for each in intervals)
+        else None,
     )
+
+
+def _answered_as_ever(intervals: Sequence[_Interval], fault_at: float) -> bool:
+    """Say whether as many were answered as before the fault while fewer of them were served."""
+    before = [each for each in intervals if each.end <= fault_at and each.reported]
+    usual, served = (
+        median([(count or 0.0) / (each.end - each.start) for each, count in counts] or [0.0])
+        for counts in (
+            [(each, each.offered) for each in before],
+            [(each, each.ok) for each in before],
+        )
+    )
+    bad = [
+        each
+        for each in intervals
+        if each.end > fault_at and each.ok < _AS_EVER * served * (each.end - each.start)
+    ]
+    answered = sum(each.offered or 0.0 for each in bad)
+    return answered >= _AS_EVER * usual * sum(each.end - each.start for each in bad)
 
 
 def _too_long(name: str, intervals: Sequence[_Interval], step: float) -> Exception:
@@ -96,11 +143,9 @@ def _too_long(name: str, intervals: Sequence[_Interval], step: float) -> Excepti
     )
 
 
-def _in_order(
-    rows: Sequence[Row], name: str, notes: list[str], shown: Callable[[float], str]
-) -> list[Row]:
+def _in_order(rows: Rows, name: str, notes: list[str], shown: Callable[[float], str]) -> list[Row]:
     """Return rows in rising order; refuse those that go back in time."""
-    ordered = list(rows)
+    ordered = list(rows.rows)
     falls = sum(after.t < before.t for before, after in pairwise(ordered))
     if falls and falls == len(ordered) - 1:
         ordered.reverse()
@@ -110,7 +155,9 @@ def _in_order(
             raise refused(
                 f"{name}: {after.place} lies {before.t - after.t:,g} s before the row above it "
                 f"({before.place})",
-                "sort the rows by time; of several runs in one file keep one",
+                PUT_BACK
+                if rows.zone_s is None and is_put_back(before.t, after.t)
+                else "sort the rows by time; of several runs in one file keep one",
             )
         if after.t == before.t:
             raise refused(
@@ -118,6 +165,11 @@ def _in_order(
                 "keep one series by --where COLUMN=VALUE",
             )
     return ordered
+
+
+def is_put_back(before: float, after: float) -> bool:
+    """Say whether a clock without a zone was put back by an hour between two rows, in seconds."""
+    return _HOUR_S - _LONG_S <= before - after <= _HOUR_S
 
 
 def _step(ordered: Sequence[Row], options: Options, name: str) -> float:
@@ -145,21 +197,34 @@ def _kind(
         taken = {"total": options.counter, "rate": options.rate, "count": None}[rows.kind]
         return rows.kind if taken is None else "count"
     values = [row.ok for row in ordered if row.ok is not None]
-    if options.counter is None and options.rate is None and never_falls(values):
+    by_default = options.counter is None and options.rate is None
+    if by_default and rises(values, is_total_name(rows.column)):
         notes.append(
             f"`{rows.column}` never falls, so it is read as a running total (--no-counter reads "
             "each row's own count)"
         )
         return "total"
-    named = any(word in rows.column.lower() for word in _RATES)
+    if options.rate is not None or abs(step - 1) <= 1e-6:
+        return "count"
     whole = all(value == math.floor(value) for value in values)
-    if options.rate is None and abs(step - 1) > 1e-6 and (named or not whole):
-        why = "by its name" if named else "since not all are whole numbers"
+    why = "" if whole else "since not all are whole numbers"
+    why = "by its name" if _is_rate_name(rows.column) else why
+    why = f"by its unit {rows.unit}" if _RATE_UNIT.fullmatch(rows.unit) else why
+    if why:
         notes.append(
             f"`{rows.column}` is read as a rate per second, {why} (--no-rate reads counts per row)"
         )
         return "rate"
+    notes.append(
+        f"`{rows.column}` is read as counts per row of {step:,g} s (--rate reads rates per second)"
+    )
     return "count"
+
+
+def _is_rate_name(name: str) -> bool:
+    """Say whether a name has a word for a rate: `tps` of `readTps`, not of `https_ok`."""
+    words = (word.strip("_-. ").lower() for word in _WORDS.findall(name))
+    return _RATE.search(" ".join(word for word in words if word)) is not None
 
 
 def _differences(ordered: Sequence[Row], notes: list[str], column: str) -> list[Row]:
@@ -264,7 +329,10 @@ def _intervals(
         offered = None if row.offered is None else row.offered * factor
         reported = row.ok is not None
         ok = (row.ok or 0.0) * factor
-        intervals.append(_Interval(start, end, ok, offered, row.place, reported))
+        absent_usual = row.absent_usual * factor
+        intervals.append(
+            _Interval(start, end, ok, offered, row.place, reported, row.absent, absent_usual)
+        )
         if reported:
             earlier = row
     if drifts:
@@ -336,29 +404,32 @@ def _filled(
     while intervals and not intervals[-1].reported and intervals[-1].end <= fault_at:
         intervals.pop()
     begin = fault_at - max(_BASELINE_S, _BASELINE_ROWS * step) - 2 * step
-    early = [at for at, each in enumerate(intervals) if not each.reported and each.end < begin]
+    early = [at for at, each in enumerate(intervals) if not each.whole and each.end < begin]
     if early and meant is None:
         intervals = intervals[early[-1] + 1 :]
         notes.append("rows before a gap that ends before the baseline are left out")
     while intervals and not intervals[0].reported:
         intervals.pop(0)
-    gaps = _joined([each for each in intervals if not each.reported])
+    gaps = _joined([each for each in intervals if not each.whole])
     if not gaps:
         return intervals
-    missing = sum(end - start for start, end, _ in gaps)
+    missing = sum(gap.end - gap.start for gap in gaps)
     what = f"{len(gaps)} {'gap' if len(gaps) == 1 else 'gaps'} of {missing:,g} s in all"
+    of = ", ".join(dict.fromkeys(gap.absent for gap in gaps if gap.absent))
+    what += f" of {of}" if of else ""
     if meant == "zero":
         notes.append(f"{what} {'is' if len(gaps) == 1 else 'are'} read as nothing served")
-        return _zeros(intervals)
+        return _zeros([replace(each, absent="", absent_usual=0.0) for each in intervals])
     if meant == "unknown":
         notes.append(f"of {what} nothing is known: measures have a best and a worst case")
         return _zeros(intervals, reported=False)
-    start, end, place = gaps[0]
-    rows = round((end - start) / step)
+    gap = gaps[0]
+    rows = round((gap.end - gap.start) / step)
     more = f" (and {len(gaps) - 1} more like it)" if len(gaps) > 1 else ""
+    whose = f" of {gap.absent}" if gap.absent else ""
     raise refused(
-        f"{name}: {place} there is no number from {shown(start)} to {shown(end)}, "
-        f"{rows:,} {'row' if rows == 1 else 'rows'} of {step:g} s{more}",
+        f"{name}: {gap.place} there is no number{whose} from {shown(gap.start)} to "
+        f"{shown(gap.end)}, {rows:,} {'row' if rows == 1 else 'rows'} of {step:g} s{more}",
         "give --gaps zero if the tool writes none while nothing is served, "
         "--gaps unknown if they were lost"
         if meant is None
@@ -387,13 +458,13 @@ def _zeros(intervals: Sequence[_Interval], reported: bool = True) -> list[_Inter
     ]
 
 
-def _joined(gaps: Sequence[_Interval]) -> list[tuple[float, float, str]]:
+def _joined(gaps: Sequence[_Interval]) -> list[_Interval]:
     """Return gaps that touch as one, each with the place that names it."""
-    joined: list[tuple[float, float, str]] = []
+    joined: list[_Interval] = []
     for gap in gaps:
-        if joined and gap.start - joined[-1][1] < 1e-6:
-            joined[-1] = (joined[-1][0], gap.end, joined[-1][2])
+        if joined and gap.start - joined[-1].end < 1e-6 and gap.absent == joined[-1].absent:
+            joined[-1] = replace(joined[-1], end=gap.end)
         else:
             place = gap.place if gap.place.startswith("after") else f"at {gap.place}"
-            joined.append((gap.start, gap.end, place))
+            joined.append(replace(gap, place=place))
     return joined

@@ -79,7 +79,9 @@ class ForeignSeries:
     """Counts per interval: row `i` lasts from `start[i]` to `end[i]`, in seconds of one origin.
 
     Rows follow each other without gaps. `ok` is NaN where nothing is known. `offered` is None
-    where only what was served is known. `notes` say how the file was read, a sentence each.
+    where only what was served is known. `most` is how many may have been served where some of it is
+    not known, else `ok`; None where all is known. `notes` say how the file was read, a sentence
+    each.
     """
 
     start: list[float]
@@ -90,6 +92,7 @@ class ForeignSeries:
     format: str
     row_s: float
     notes: tuple[str, ...] = ()
+    most: list[float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +100,8 @@ class Row:
     """One row as it stands: `ok` and `offered` are None where the cell is empty.
 
     `place` names it in messages; `total` is a running total beside a rate; `length` is the row's
-    own length in seconds, where it has one.
+    own length in seconds, where it has one. Of several series added up, `absent` names those that
+    have no number at this moment, and `absent_usual` is their usual one.
     """
 
     t: float
@@ -106,6 +110,8 @@ class Row:
     offered: float | None = None
     total: float | None = None
     length: float | None = None
+    absent: str = ""
+    absent_usual: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +121,10 @@ class Rows:
     `kind` and `stamp` are None where the format leaves it open. `epoch` is the time of day of
     second 0, where the times count from the tool's start and the file says when that was. Where
     `of_day`, the file has times of day, and messages say them so. `gaps` is what the tool's
-    missing rows mean, where that is known.
+    missing rows mean, where that is known. `zone_s` is how many seconds ahead of UTC the times say
+    that they are, None where they name no zone. Where `answers`, `offered` counts how many were
+    answered, also by a failure, and not how many were wanted. `unit` is that of the numbers, where
+    the file says it.
     """
 
     rows: list[Row]
@@ -126,6 +135,9 @@ class Rows:
     of_day: bool = False
     gaps: Literal["zero"] | None = None
     notes: tuple[str, ...] = ()
+    zone_s: float | None = 0.0
+    answers: bool = False
+    unit: str = ""
 
 
 def refused(message: str, hint: str = "") -> ConfigurationError:

@@ -8,13 +8,13 @@ running totals are known of a tool and need no option.
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
 from brownout.base.errors import RunDirectoryError
-from brownout.run.foreign.cells import Clock, clock_of, is_epoch, never_falls, number, truth
+from brownout.run.foreign.cells import Clock, clock_of, is_epoch, number, truth
 from brownout.run.foreign.requests import Request
 from brownout.run.foreign.series import (
     MOST_ROWS,
@@ -29,6 +29,7 @@ from brownout.run.foreign.series import (
 )
 from brownout.run.foreign.source import Source
 from brownout.run.foreign.text import Cells, Delimited
+from brownout.run.foreign.together import Labelled, added_up, are_totals
 from brownout.run.hdr import decode
 
 __all__ = ["TABLES", "RequestTable", "Requests", "RowTable", "read_document", "read_lines"]
@@ -36,11 +37,15 @@ __all__ = ["TABLES", "RequestTable", "Requests", "RowTable", "read_document", "r
 
 @dataclass(frozen=True, slots=True)
 class Requests:
-    """A row per request; `fault_at` counts from `epoch` where the times count from the start."""
+    """A row per request; `fault_at` counts from `epoch` where the times count from the start.
+
+    `zone_s` is as of `Rows`.
+    """
 
     requests: Iterable[Request]
     epoch: float | None = None
     notes: tuple[str, ...] = ()
+    zone_s: float | None = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +217,7 @@ def _ycsb(source: Source, options: Options) -> Rows:
         if rows and rows[-1].t == t:  # the last status comes a moment after the one before
             rows.pop()
         rows.append(Row(t, float(match["total"]) - failed, f"line {line}"))
-    return Rows(rows, "operations", "total", "end", epoch)
+    return Rows(rows, "operations", "total", "end", epoch, zone_s=None)
 
 
 def _asbench(source: Source, options: Options) -> Rows:
@@ -221,7 +226,7 @@ def _asbench(source: Source, options: Options) -> Rows:
             f"line {line}")
         for line, match in _matching_lines(source, _ASBENCH)
     )  # fmt: skip
-    return Rows(_rows(rows, source), "tps", "rate", "end", of_day=True)
+    return Rows(_rows(rows, source), "tps", "rate", "end", of_day=True, zone_s=None)
 
 
 def _cassandra_stress(source: Source, options: Options) -> Rows:
@@ -467,9 +472,29 @@ def _prometheus(source: Source, document: Any, options: Options) -> Rows | None:
         values = each.get("values")
         if not isinstance(values, list):
             raise refused(f"{source.path}: series {place} has no values")
-        columns.append([_sample(source, place, value) for value in values])
-    notes = (f"{len(series)} series added up",) if len(series) > 1 else ()
-    return Rows(_added(columns), "value", None, "end", notes=notes)
+        samples = [_sample(source, place, value) for value in values]
+        columns.append(_column(each["metric"], samples))
+    names = {str(each["metric"].get("__name__", "")) for each in series}
+    content = Rows([], names.pop() if len(names) == 1 else "", "rate", "end")
+    return _together(columns, replace(content, column=content.column or "value"), options, source)
+
+
+def _column(labels: Mapping[str, Any], samples: Iterable[tuple[float, float | None]]) -> Labelled:
+    rows = [Row(t, count, f"value {place}") for place, (t, count) in enumerate(samples, 1)]
+    return Labelled({str(name): str(value) for name, value in labels.items()}, rows)
+
+
+def _together(columns: Sequence[Labelled], content: Rows, options: Options, source: Source) -> Rows:
+    """Return the series of a monitoring as one; a name as `requests_total` is a promise there."""
+    if len(columns) > 1:
+        return added_up(columns, content, options, str(source.path), sure=True)
+    rows = list(columns[0].rows)
+    counts = [row.ok for row in rows if row.ok is not None]
+    by_default = options.counter is None and options.rate is None
+    if by_default and are_totals([counts], content.column, sure=True):
+        note = f"`{content.column}` is read as a running total (--no-counter reads rates)"
+        content = replace(content, kind="total", notes=(note,))
+    return replace(content, rows=rows)
 
 
 def _has_labels(series: Any, where: Iterable[tuple[str, str]]) -> bool:
@@ -491,34 +516,10 @@ def _sample(source: Source, place: int, value: Any) -> tuple[float, float | None
         ) from error
 
 
-def _added(columns: list[list[tuple[float, float | None]]]) -> list[Row]:
-    """Return series as one, moment by moment; it is empty where all of them are.
-
-    A running total keeps its value across a restart, and after the end of a series whose source is
-    gone.
-    """
-    sums: dict[float, float | None] = {t: None for column in columns for t, _ in column}
-    ordered = sorted(sums)
-    for column in columns:
-        values = dict(column)
-        counts = never_falls([value for _, value in column if value is not None])
-        offset, last = 0.0, None
-        for t in ordered:
-            value = values.get(t)
-            if counts:
-                if value is not None and last is not None and value < last:
-                    offset += last
-                last = value if value is not None else last
-                gone = t > column[-1][0]
-                value = None if last is None or (value is None and not gone) else last + offset
-            if value is not None:
-                sums[t] = value + (sums[t] or 0.0)
-    return [Row(t, sums[t], f"value {place}") for place, t in enumerate(ordered, 1)]
-
-
 def _grafana(source: Source, document: Any, options: Options) -> Rows | None:
     """Data frames as `/api/ds/query` answers, or as the inspector of a panel shows them."""
-    columns: list[list[tuple[float, float | None]]] = []
+    columns: list[Labelled] = []
+    units = set()
     for frame in _frames(document):
         fields = frame["schema"]["fields"] if "schema" in frame else frame["fields"]
         values = (
@@ -529,22 +530,25 @@ def _grafana(source: Source, document: Any, options: Options) -> Rows | None:
         pairs = list(zip(fields, values, strict=False))
         times = next((cells for field, cells in pairs if field.get("type") == "time"), None)
         for field, cells in pairs:
-            labels = field.get("labels") or {}
+            labels = field.get("labels")
+            labels = labels if isinstance(labels, Mapping) else {}
             wanted = all(labels.get(name) == value for name, value in options.where)
             named = options.ok in ("", field.get("name"))
             if times is None or field.get("type") != "number" or not (wanted and named):
                 continue
-            columns.append(
-                [
-                    _sample(source, len(columns) + 1, (t / 1e3, "null" if cell is None else cell))
-                    for t, cell in zip(times, cells, strict=False)
-                    if isinstance(t, int | float)
-                ]
-            )
+            samples = [
+                _sample(source, len(columns) + 1, (t / 1e3, "null" if cell is None else cell))
+                for t, cell in zip(times, cells, strict=False)
+                if isinstance(t, int | float)
+            ]
+            columns.append(_column({"field": field.get("name"), **labels}, samples))
+            config = field.get("config")
+            units.add(str(config.get("unit") or "") if isinstance(config, Mapping) else "")
     if not columns:
         return None
-    notes = (f"{len(columns)} series added up",) if len(columns) > 1 else ()
-    return Rows(_added(columns), options.ok or "value", None, "end", notes=notes)
+    unit = units.pop() if len(units) == 1 else ""
+    content = Rows([], options.ok or "value", None, "end", unit=unit)
+    return _together(columns, content, options, source)
 
 
 def _frames(document: Any, depth: int = 0) -> Iterator[Mapping[str, Any]]:
