@@ -2,7 +2,7 @@
 
 What of one series is missing is decided of that series, and not of the sum: a running total counts
 on over a hole and through a restart; of other numbers what was missing is said in the row. Series
-by status are no sum of what was served: those of failures are only offered.
+by status do not add up to what was served: those of failures are only offered.
 """
 
 import re
