@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -413,3 +414,66 @@ def test_a_dot_is_read_alike_in_the_whole_column(
     text = "t;ok\n" + "".join(f"{t};{cells[t % 2]}\n" for t in range(120))
     series = parsed(tmp_path, text)
     assert tuple(series.ok[:2]) == pytest.approx(counts)
+
+
+def log(
+    cell: Callable[[bool], str], column: str, places: Sequence[int] = (0, 310, 390, 840)
+) -> str:
+    """Return 4 requests a second, at times in ms, that are not served from 60 to 67 s."""
+    return f"t,latency,{column}\n" + "".join(
+        f"{second + place / 1000},0.01,{cell(served(second) > 0)}\n"
+        for second in range(120) for place in places
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("places", [(0, 310, 390, 840), (0, 0, 0, 0)])
+@pytest.mark.parametrize(
+    ("column", "good", "bad"),
+    [
+        ("success", "1", "0"),
+        ("up", "1.0", "0.0"),
+        ("ok", "1", "0"),
+        ("failed", "0", "1"),
+        ("isError", "false", "true"),
+        ("error", "", "connection refused"),
+        ("status", "200", ""),
+        ("status", "200", "timeout"),
+        ("status", "OK", "ERR"),
+        ("http_code", "204", "0"),
+    ],
+)
+def test_a_column_says_of_each_request_whether_it_succeeded(
+    column: str, good: str, bad: str, places: Sequence[int], tmp_path: Path
+) -> None:
+    text = log(lambda ok: good if ok else bad, column, places)
+    series = parsed(tmp_path, text, ok=column)
+    assert series.offered is not None
+    assert sum(series.offered) == 480
+    assert impact_of(series).losses.lost_operations == pytest.approx(28)
+    no_status = column == "status"
+    assert no_status == any(note.endswith(" 28") for note in series.notes)
+
+
+@pytest.mark.parametrize(
+    ("column", "text"),
+    [
+        ("ok", rows(lambda t: t % 2)),
+        ("success", rows(lambda t: 0 if 60 <= t < 67 else 1)),
+        ("success", "t,name,success\n" + "".join(
+            f"{t},{name},{t % 2}\n" for t in range(120) for name in ("GET", "PUT"))),
+        ("status_2xx", rows(lambda t: 200 + t % 3)),
+    ],
+)  # fmt: skip
+def test_few_a_row_at_regular_times_are_counts(column: str, text: str, tmp_path: Path) -> None:
+    series = parsed(tmp_path, text.replace("t,ok", f"t,{column}"), ok=column)
+    assert series.offered is None
+
+
+def test_a_count_in_a_column_of_ones_is_refused_or_read_as_asked(tmp_path: Path) -> None:
+    times = [second + place / 10 for second in range(1000) for place in (0, 3, 4, 8)]
+    text = "t,success\n" + "".join(f"{t},1\n" for t in times) + "1000,5\n"
+    with pytest.raises(
+        ConfigurationError, match=naming("file:4002", "success", "'5'", "--no-rate")
+    ):
+        parsed(tmp_path, text, ok="success")
+    assert parsed(tmp_path, text, ok="success", rate=False, gaps="zero").offered is None

@@ -1,10 +1,12 @@
 """From a file of another tool to its series: recognise it, read it, say how it was read."""
 
+import re
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 from pathlib import Path
+from statistics import median
 
 from brownout.run.foreign.cells import (
     Clock,
@@ -50,6 +52,16 @@ _OF_ALL = ("aggregated", "total", "totals", "all", "overall")
 _MOST_NAMES = 200
 #: Numbers that name series have a row at so many of the moments.
 _STEADY = 0.5
+#: So many rows tell what a column holds.
+_SAMPLE = 2000
+#: Rows of counts: at least this share of the steps between them differ by less than that from the
+#: usual one.
+_REGULAR, _JITTER = 0.8, 0.25
+#: A column of statuses, by its name; `status_2xx` and `code_200` are counts of them.
+_STATUS = re.compile(r"(?i)(?!.*\d(?:xx|\d\d)).*(?:status|code).*")
+#: A column that says which requests failed, by its name and by what it holds where none did.
+_FAILURES = re.compile(r"(?i)(?:fail|failed|failure|error|errored|err|exception)$")
+_NO_FAILURE = ("", "false", "no", "none", "null", "nil", "nan", "-", "n/a", "ok")
 
 
 def read(path: Path, options: Options) -> ForeignSeries:
@@ -107,7 +119,8 @@ def _series(
             raise refused(f"{name}: has no request, wanted a row for each")
         fault_at, more = _aligned(at, first.start, content, name)
         together = _chained(first, requests)
-        return counted(together, fault_at, format, read_as + content.notes + more, name)
+        series = counted(together, fault_at, format, content.notes, name)
+        return replace(series, notes=(*read_as, *more, *series.notes))
     if not content.rows:
         raise refused(f"{name}: has no row of {format} that can be read")
     fault_at, more = _aligned(at, content.rows[0].t, content, name)
@@ -169,7 +182,7 @@ def _of_tool(
         requests = (
             request_of(shape, row, clock, options, name) for row in table.rows(options.where)
         )
-        content = Requests(requests, zone_s=clock.zone_s)
+        content = Requests(requests, notes=table.notes, zone_s=clock.zone_s)
         return _series(content, at, options, shape.format, table.source)
     where = options.where
     if not where and shape.of_all[0] in table.header:
@@ -195,33 +208,37 @@ def _of_columns(table: Delimited, at: Moment, options: Options) -> ForeignSeries
     table.check([("--time", time), ("--ok", ok)])
     if options.offered:
         table.check([("--offered", options.offered)])
-    if _is_request_column(table, ok):
+    if ending := _ending(table, time, ok, options):
         clock = _first_clock(table, time, options.unit, options)
+        request_notes = [*notes, f"`{ok}` says of each request {ending.says}"]
 
         def requests() -> Iterator[Request]:
+            others = 0
             for row in table.rows(options.where):
-                served = truth(row[ok])
-                if served is None:
+                served = ending.served(row[ok])
+                if served is None and not ending.others_fail:
                     raise refused(
-                        f"{name}:{row.line}: {ok}: found {shortened(row[ok])}, wanted true, false "
-                        "or a status"
+                        f"{name}:{row.line}: {ok}: found {shortened(row[ok])}, wanted "
+                        f"{ending.wanted} as in the rows before",
+                        "name another column by --ok, or give --no-rate if it counts",
                     )
+                others += served is None
                 start = _read_time(clock, row, time, name)
-                yield Request(start, start, served)
+                yield Request(start, start, bool(served))
+            if others:
+                request_notes.append(f"without a status in `{ok}`, and so failed: {others:,}")
+            request_notes.extend(table.notes)
 
-        return _series(
-            Requests(requests(), None, (*notes, f"`{ok}` says of each request how it ended"),
-                     clock.zone_s),
-            at, options, "csv", table.source,
-        )  # fmt: skip
+        content = Requests(requests(), notes=request_notes, zone_s=clock.zone_s)
+        return _series(content, at, options, "csv", table.source)
     rows, clock = _read_rows(table, time, ok, options, options.where)
     notes += (*table.notes, *_unit_notes(clock, time, options))
     cells = (row[ok] for row in table.rows(options.where))
     unit = next((unit_of_cell(cell) for cell in cells if not is_empty(cell)), "")
-    content = Rows(rows, ok, of_day=not clock.unit, zone_s=clock.zone_s, unit=unit, notes=notes)
-    content = _as_one(table, content, time, ok, options)
+    series = Rows(rows, ok, of_day=not clock.unit, zone_s=clock.zone_s, unit=unit, notes=notes)
+    series = _as_one(table, series, time, ok, options)
     format = "grafana" if table.header[:1] == ("Time",) else "csv"
-    return _series(content, at, options, options.format or format, table.source)
+    return _series(series, at, options, options.format or format, table.source)
 
 
 def _columns(table: Delimited, options: Options) -> tuple[str, str, tuple[str, ...]]:
@@ -241,18 +258,80 @@ def _columns(table: Delimited, options: Options) -> tuple[str, str, tuple[str, .
     return time, ok, notes
 
 
-def _is_request_column(table: Delimited, ok: str) -> bool:
-    """Say whether a column says of each row whether it succeeded, and counts nothing.
+@dataclass(frozen=True, slots=True)
+class _Ending:
+    """How a column says that a request succeeded: `served` returns None for any other cell."""
 
-    That are words, or numbers all of which are a status of HTTP, 200 among them.
+    served: Callable[[str], bool | None]
+    says: str
+    wanted: str
+    others_fail: bool = False
+
+
+def _digit(cell: str) -> bool | None:
+    """Return whether a cell is 1, None if it is neither 1 nor 0: `1`, `1.0`."""
+    try:
+        return {1.0: True, 0.0: False}.get(float(cell))
+    except ValueError:
+        return None
+
+
+def _is_failure(cell: str) -> bool:
+    """Say whether a cell of a column of failures names one: it holds something, but no `false`."""
+    cell = cell.strip().lower()
+    return cell not in _NO_FAILURE and _digit(cell) is not False
+
+
+_BY_WORD = _Ending(truth, "how it ended", "true, false or a status")
+_BY_STATUS = replace(_BY_WORD, says="its status", others_fail=True)
+_BY_DIGIT = _Ending(_digit, "whether it succeeded, by 1 and 0 (--no-rate reads counts)", "1 or 0")
+_BY_FAILURE = _Ending(lambda cell: not _is_failure(cell), "whether it failed", "a failure or none")
+
+
+def _ending(table: Delimited, time: str, ok: str, options: Options) -> _Ending | None:
+    """Return how a column says of each row whether it succeeded; None if it counts.
+
+    Words and HTTP statuses say it, and so does what a column of failures holds. 1 and 0 do if the
+    rows are not at regular times, as rows of counts are.
     """
-    sample = [row[ok].strip().lower() for row in islice(table.rows(), 200)]
-    if not sample:
-        return False
-    if all(truth(cell) is not None and not cell.isdigit() for cell in sample):
-        return True
-    named = "status" in ok.lower() or "code" in ok.lower()
-    return named and all(truth(cell) is not None for cell in sample)
+    rows = [*islice(table.rows(options.where), _SAMPLE)]
+    cells = [row[ok].strip().lower() for row in rows]
+    numbers = {cell for cell in cells if _is_number(cell) and any(map(str.isdigit, cell))}
+    digits = all(_digit(cell) is not None for cell in numbers)
+    if not cells:
+        return None
+    if _FAILURES.search(ok) and digits:
+        return _BY_FAILURE
+    statuses = all(truth(cell) is not None for cell in numbers)
+    if _STATUS.fullmatch(ok) and statuses and any(truth(cell) for cell in cells):
+        return _BY_STATUS
+    if all(truth(cell) is not None and cell not in numbers for cell in cells):
+        return _BY_WORD
+    counts = options.offered or options.rate is not None or options.counter is not None
+    if counts or not digits or len(numbers) < len(set(cells)):
+        return None
+    return None if _are_counts(table, rows, time, ok) else _BY_DIGIT
+
+
+def _are_counts(table: Delimited, rows: list[Cells], time: str, ok: str) -> bool:
+    """Say whether rows are at regular times, one each, or one for each series in long form."""
+    name = str(table.source.path)
+    clock = _clock(rows[0], time, "s", name)
+    times = [_read_time(clock, row, time, name) for row in rows]
+    if len(set(times)) < len(times):
+        most = min(_MOST_NAMES, len(rows) // 2)
+        labels = [
+            column
+            for column in table.header
+            if column not in (time, ok) and len({row[column] for row in rows}) <= most
+        ]
+        keys = {(t, *(row[label] for label in labels)) for t, row in zip(times, rows, strict=True)}
+        if len(keys) < len(rows):
+            return False
+    steps = [after - before for before, after in pairwise(sorted(set(times)))]
+    usual = median(steps) if steps else 0.0
+    regular = sum(abs(step - usual) <= _JITTER * usual for step in steps)
+    return regular >= _REGULAR * len(steps)
 
 
 def _first_clock(table: Delimited, time: str, unit: str, options: Options) -> Clock:

@@ -70,7 +70,7 @@ class _Counts:
 
 
 def counted(
-    requests: Iterable[Request], fault_at: float, format: str, notes: tuple[str, ...], name: str
+    requests: Iterable[Request], fault_at: float, format: str, notes: Sequence[str], name: str
 ) -> ForeignSeries:
     """Return requests as a series. `name` is the file's, for messages.
 

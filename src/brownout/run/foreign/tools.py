@@ -44,7 +44,8 @@ class Requests:
 
     requests: Iterable[Request]
     epoch: float | None = None
-    notes: tuple[str, ...] = ()
+    #: May grow while requests are read.
+    notes: Sequence[str] = ()
     zone_s: float | None = 0.0
 
 
