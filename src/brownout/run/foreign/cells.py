@@ -14,13 +14,13 @@ __all__ = [
     "Clock",
     "Moment",
     "clock_of",
-    "has_thousands_dots",
     "is_empty",
     "is_epoch",
     "is_total_name",
     "moment",
     "number",
     "rises",
+    "thousands_mark",
     "truth",
     "unit_of_cell",
 ]
@@ -41,7 +41,10 @@ _FACTORS = {"k": 1e3, "K": 1e3, "M": 1e6, "Mil": 1e6, "Bil": 1e9, "G": 1e9}
 _TRUE = ("true", "ok", "yes", "pass", "passed", "success")
 _FALSE = ("false", "ko", "no", "fail", "failed", "failure", "error")
 _LEADING = re.compile(r"\d[\d.,]*")
-_THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:\.\d{3})+(?:,\d*)?")
+_THOUSANDS = re.compile(
+    r"[1-9]\d{0,2}(?P<mark>[.,])\d{3}(?:(?P=mark)\d{3})*(?:(?!(?P=mark))[.,]\d*)?"
+)
+_OTHER = {".": ",", ",": "."}
 _TOTAL_NAME = re.compile(r"_(?:total|count|sum)(?:\{.*\})?$", re.IGNORECASE)
 _CLOCKS = ("%Y-%m-%d %H:%M:%S:%f", "%Y/%m/%d %H:%M:%S", "%Y/%m/%d %H:%M:%S.%f",
            "%Y/%m/%d %H:%M:%S%z", "%Y/%m/%d %H:%M:%S.%f%z")  # fmt: skip
@@ -80,26 +83,25 @@ def number(text: str, decimal_comma: bool = False, thousands_dot: bool = False) 
     return value
 
 
-def has_thousands_dots(cells: Iterable[str]) -> bool:
-    """Say whether the dots of a column, in which a comma may be the decimal point, are thousands'.
+def thousands_mark(cells: Iterable[str]) -> str:
+    """Return what stands between the thousands of a column, a dot or a comma; empty if neither.
 
-    They are where each stands before three digits, while numbers below a thousand have no dot and
-    none from there on is without one: `998` beside `1.002`. Decimals would vary in length.
+    It stands before three digits each time, while numbers below a thousand have none and those from
+    there on all do: `998` beside `1.002`. Decimals would vary in length.
     """
-    dots = plain = False
+    plain, marks = False, set()
     for cell in cells:
         digits = _LEADING.match(cell.strip())
         if digits is None:
             continue
-        if "." in digits[0]:
-            if not _THOUSANDS.fullmatch(digits[0]):
-                return False
-            dots = True
-        elif len(digits[0].partition(",")[0]) > 3:
-            return False
-        else:
+        if grouped := _THOUSANDS.fullmatch(digits[0]):
+            marks.add(grouped["mark"])
+        elif re.fullmatch(r"\d{1,3}", digits[0]):
             plain = True
-    return dots and plain
+        else:
+            plain = plain or bool(re.fullmatch(r"\d{1,3}[.,]\d+", digits[0]))
+            marks.add(_OTHER.get(digits[0].lstrip("0123456789")[:1], ""))
+    return marks.pop() if plain and len(marks) == 1 else ""
 
 
 def is_empty(text: str) -> bool:

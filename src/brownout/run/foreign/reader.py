@@ -12,11 +12,11 @@ from brownout.run.foreign.cells import (
     Clock,
     Moment,
     clock_of,
-    has_thousands_dots,
     is_empty,
     is_epoch,
     moment,
     number,
+    thousands_mark,
     truth,
     unit_of_cell,
 )
@@ -384,9 +384,10 @@ def _read_rows(
         for column in dict.fromkeys((ok, options.offered, total, failed))
         if column and column in table.header
     ]
-    dotted = {
-        column: table.decimal_comma and has_thousands_dots(row[column] for row in table.rows(where))
+    marks = {
+        column: thousands_mark(row[column] for row in table.rows(where))
         for column in numbers
+        if table.decimal_comma
     }
     for row in table.rows(where):
         clock = clock or _clock(row, time, options.unit, name)
@@ -394,7 +395,8 @@ def _read_rows(
         values: dict[str, float | None] = {}
         for column in numbers:
             try:
-                values[column] = number(row[column], table.decimal_comma, dotted[column])
+                mark = marks.get(column, ",")
+                values[column] = number(row[column], mark != ",", mark == ".")
             except ValueError:
                 wrong.append((row.line, column, row[column]))
         served = values.get(ok)
