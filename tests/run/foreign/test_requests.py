@@ -34,7 +34,8 @@ def opened(
 ) -> list[Request]:
     """Return 120 s of requests on a schedule, at even intervals or at random times."""
     chance = random.Random(1)
-    requests, t = [], 0.0
+    requests: list[Request] = []
+    t = 0.0
     while t < 120:
         took = took_s(t) if took_s else 0.002
         requests.append(Request(t, t + took, not fails(t, len(requests))))
