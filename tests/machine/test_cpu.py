@@ -11,10 +11,11 @@ from typing import cast
 
 import pytest
 from tests.faults.lasting import watched
+from tests.machine.held import held_before
 from tests.sshd import descendants
 from tests.waiting import await_true
 
-from brownout.base.errors import ConfigurationError
+from brownout.base.errors import ConfigurationError, HostError
 from brownout.inventory.model import Node, ProcessSpec
 from brownout.machine import cpu
 from brownout.machine.commands import LocalRunner
@@ -233,3 +234,15 @@ def test_a_control_group_of_the_nodes_own_is_limited_where_it_is(node: Node, hos
         for each in processes:
             (root / "cgroup.procs").write_text(str(each))
         group.rmdir()
+
+
+def test_a_limit_that_is_undone_before_it_is_made_does_not_stay(
+    node: Node, host: Host, tmp_path: Path
+) -> None:
+    before = groups(host)
+    with held_before("mkdir", "-p", lambda: cpu.limit(node, host, 0.1, 60), tmp_path) as limited:
+        cpu.undo_on(node, host)
+    with pytest.raises(HostError, match="undone"):
+        limited.result()
+    assert groups(host) == before
+    assert cpu.left_on(node, host) == ""

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.faults.lasting import watched
+from tests.machine.held import held_before
 from tests.sshd import descendants
 from tests.waiting import await_true
 
@@ -130,3 +131,16 @@ def test_what_others_use_is_not_filled(node: Node, host: Host, data: Path, tmp_p
         disk_full.fill(node, host, [data], [], -1, 60)
     assert disk_full.left_on(node, host) == ""
     assert shutil.disk_usage(data).free == before
+
+
+def test_a_fill_that_is_undone_before_it_is_done_leaves_nothing(
+    node: Node, host: Host, data: Path, tmp_path: Path
+) -> None:
+    before = shutil.disk_usage(data).free
+    filling = lambda: disk_full.fill(node, host, [data], [], 2, 60)  # noqa: E731
+    with held_before("fallocate", "-o", filling, tmp_path) as filled:
+        disk_full.undo_on(node, host)  # as after a time-out of ours
+    with pytest.raises(HostError, match="undone"):
+        filled.result()
+    assert shutil.disk_usage(data).free == before
+    assert disk_full.left_on(node, host) == ""

@@ -10,6 +10,7 @@ import signal
 from pathlib import Path
 
 import pytest
+from tests.machine.held import held_before
 from tests.sshd import descendants
 from tests.waiting import await_true
 
@@ -235,3 +236,15 @@ def test_a_real_namespace_is_slowed_and_let_go(tmp_path: Path) -> None:
         assert netem.delay_now(way) == ""
     finally:
         lab_network.remove(tmp_path)
+
+
+def test_a_delay_that_is_undone_before_it_is_made_does_not_stay_without_a_switch(
+    state: Path, tmp_path: Path
+) -> None:
+    here = way_out()
+    slowing = lambda: netem.slow(here, 50, 0)  # noqa: E731
+    with held_before("tc", "filter", slowing, tmp_path) as slowed:
+        netem.clear(here)
+    with pytest.raises(HostError):
+        slowed.result()
+    assert not (state / "prio").exists()

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.machine.held import held_before
 from tests.namespaces import (
     PORT,
     WHY_NOT,
@@ -21,7 +22,7 @@ from tests.namespaces import (
 )
 from tests.waiting import await_true
 
-from brownout.base.errors import ConfigurationError, Refused
+from brownout.base.errors import ConfigurationError, HostError, Refused
 from brownout.databases.lab.network import Place
 from brownout.machine import bandwidth, one_way, packet_loss, partition
 from brownout.machine.host import host_for
@@ -198,3 +199,17 @@ def test_what_names_nobody_or_its_own_machine_touches_nothing(places: dict[str, 
         one_way.FILTER.drop(network, Match("in", "these", (f"{places['n1'].address}:1",)), 60)
     assert not one_way.FILTER.look(network)
     assert waiting_switches(places["n1"], one_way.FILTER.mark) == []
+
+
+@pytest.mark.parametrize("filter", EVERY, ids=lambda each: each.act)
+def test_rules_that_are_undone_before_they_are_made_do_not_stay_without_a_switch(
+    places: dict[str, Place], filter: PacketFilter, tmp_path: Path
+) -> None:
+    network = network_of(places["n1"])
+    with held_before(
+        "nft", "-f", lambda: filter.drop(network, EVERY[filter], 60), tmp_path
+    ) as made:
+        filter.clear(network)  # as after a time-out of ours
+    with pytest.raises(HostError, match="undone"):
+        made.result()
+    assert not filter.look(network)

@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 from tests.faults.lasting import watched
+from tests.machine.held import held_before
 from tests.machine.test_cpu import used_s
 from tests.sshd import descendants
 from tests.waiting import await_true
 
-from brownout.base.errors import ConfigurationError
+from brownout.base.errors import ConfigurationError, HostError
 from brownout.inventory.model import Node, ProcessSpec
 from brownout.machine import steal
 from brownout.machine.host import Host, host_for
@@ -160,3 +161,15 @@ def test_what_is_not_a_number_of_cpus_is_refused(node: Node, host: Host, cpus: f
     with pytest.raises(ConfigurationError, match="cpus"):
         steal.steal(node, host, cpus)
     assert steal.left_on(node, host) == ""
+
+
+def test_what_is_undone_before_it_is_done_steals_nothing(
+    node: Node, host: Host, tmp_path: Path
+) -> None:
+    before = affinities(host)
+    stealing = lambda: steal.steal(node, host, 0.5, 60)  # noqa: E731
+    with held_before("taskset", "-acp", stealing, tmp_path) as stolen:
+        steal.undo_on(node, host)
+    with pytest.raises(HostError, match="undone"):
+        stolen.result()
+    assert (affinities(host), hogs()) == (before, [])

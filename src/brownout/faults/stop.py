@@ -84,7 +84,7 @@ class StopNode(Stopping):
             gone = faults.host(node).stop("clean")
         except Refused:
             raise
-        except BaseException:  # a signal's as well: it was told, and may end when nobody waits
+        except BaseException:  # also that of a signal: it was told, and may still end
             faults.told_to_end.add(node.name)
             raise
         if gone.already:
@@ -118,12 +118,12 @@ def _await_end(faults: "Faults", node: Node) -> None:
     values = [each.value for each in faults.pending if each.is_for(StartNode.name, node.name)]
     value = values[0] if values and isinstance(values[0], Mapping) else {}
     life, left_s = value.get("life"), float(value.get("until", 0.0)) - time.time()
-    told = node.name in faults.told_to_end
-    if not life or (left_s <= 0 and not told) or _life(host.running()) != life:
+    was_told = node.name in faults.told_to_end
+    if not life or (left_s <= 0 and not was_told) or _life(host.running()) != life:
         return
     logger.info(f"brownout: node `{node.name}` may still be stopping; waiting for its end")
     ended = wait_until(lambda: _life(host.running()) != life, max(0.0, left_s))
-    if not ended and told:
+    if not ended and was_told:
         raise HostError(
             f"node `{node.name}` was told to stop and still runs ({host.running().describe()}); it "
             "may yet end",
@@ -160,7 +160,7 @@ class StartNode(NodeUndo):
     def do(self, faults: "Faults", node: Node) -> Proof:
         """Start its process; proven when it exists and did not end at once.
 
-        One that is still on its way to its end is waited for: it is no proof that the node runs.
+        It waits for a process that is still ending, which does not prove that the node runs.
         """
         _await_end(faults, node)
         emptied = faults.has_begun("wipe_node", node.name)

@@ -161,6 +161,11 @@ limit() {
   stamp began
   stamp last_no
   apply "$wanted" || { release "$name"; disarm "$switch"; return 1; }
+  still_armed "$name" %(name)s || {
+    echo "$how $kind $root $place $group $values" > "$record"
+    release "$name"
+    return 1
+  }
   stamp first_yes
 }
 restore() {

@@ -37,8 +37,12 @@ def functions(mark: str, undo: str) -> str:
     `switches ONE TWO` prints the ids of those that are armed for what these two words name. What a
     switch has just forked has its command line too, so only leaders of a process group count.
     `arm ONE TWO SECONDS` starts one and `disarm IDS` ends these with all they started,
-    and waits up to a second until they are gone. `undo` gets the three words as `$1` to `$3`,
-    waits `$3` seconds, checks that `$1` is still what `$2` says, and undoes. It has no single quote
+    and waits up to a second until they are gone. `still_armed ONE TWO` asks for the one that was
+    started last: a script that breaks something asks at its end, since an undo may have come first,
+    as after a time-out of ours, and nothing would undo it any more.
+
+    `undo` gets the three words as `$1` to `$3`, waits `$3` seconds, checks that `$1` is still what
+    `$2` says, and undoes. It has no single quote
     in it. Raises `ValueError` for a mark by which `disarm_all` would not find it.
     """
     if mark != _EVERY and not re.fullmatch(_EVERY, mark):
@@ -71,6 +75,11 @@ arm() {{
     sleep 0.05
   done
   echo "no dead man's switch could be started (is setsid of util-linux there?)" >&2
+  return 1
+}}
+still_armed() {{
+  [ "$(switches "$1" "$2" | grep -cx "$switch")" = 1 ] && return 0
+  echo "it was undone before it was done" >&2
   return 1
 }}
 """

@@ -97,12 +97,15 @@ stamp began
 stamp last_no
 size=$(free f "$point") had=$(stat -c %s -- "$file" 2>/dev/null || echo 0)
 for try in $(seq 400); do
+  [ -e "$record" ] || break
   have=$(stat -c %s -- "$file" 2>/dev/null || echo 0)
   [ "$what" = all ] || size=$(least "$size" $(($(free a "$point") - leave)))
   [ "$size" -ge 65536 ] || break
   fallocate -o "$have" -l "$size" -- "$file" 2>/dev/null || size=$((size / 2))
 done
 [ "$what" != all ] || [ "$have" = "$had" ] || truncate -s "-$leave" -- "$file"
+still_armed "$name" full && [ -e "$record" ] || {{
+  rm -f -- "$file"; fail "nothing of it is left"; return 1; }}
 rest=$(free a "$point")
 [ "$rest" -le $((leave + {MIB})) ] || {{ fail "$rest bytes are free still"; return 1; }}
 stamp first_yes

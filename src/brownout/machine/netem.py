@@ -122,6 +122,10 @@ prepare "$@" || {{
   disarm "$switch"
   return 1
 }}
+still_armed "$interface" "$(namespace)" || {{
+  tc qdisc del dev "$interface" root handle b80:
+  return 1
+}}
 stamp first_yes
 stamp ended
 show

@@ -151,6 +151,10 @@ show | sed 's/^/was_/'
 stamp began
 stamp last_no
 rules | nft -f - || { [ -n "$(show)" ] || disarm "$switch"; return 1; }
+still_armed network "$(namespace)" || {
+  for family in $families; do nft delete table $family $table; done
+  return 1
+}
 stamp first_yes
 stamp ended
 for address in $four $six; do echo "wanted ${address%,}"; done

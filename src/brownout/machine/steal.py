@@ -151,7 +151,8 @@ chosen=$(each_of "$allowed" | tail -n "$number" | tr '\\n' ' ')
 [ "$(echo $chosen | wc -w)" = "$number" ] || {{ echo "allowed $allowed"; return 0; }}
 place=$root/brownout-$node-steal
 family "$@"
-{{ echo "$place $allowed"; masks $ours; }} > "/run/brownout-$node.steal" || return 1
+had=$(echo "$place $allowed"; masks $ours)
+echo "$had" > "/run/brownout-$node.steal" || return 1
 earlier=$(switches "$node" cpu)
 arm "$node" cpu "$seconds" || {{ release "$node"; return 1; }}
 disarm "$earlier"
@@ -183,6 +184,8 @@ begin() {{
 stamp began
 stamp last_no
 begin || {{ release "$node"; disarm "$switch"; return 1; }}
+still_armed "$node" cpu || {{
+  echo "$had" > "/run/brownout-$node.steal"; release "$node"; return 1; }}
 stamp first_yes
 hogs=$(cat "$place/cgroup.procs") before=$(ticks $hogs) waited=$(waited_ms $ours)
 from=$(date +%s%N)

@@ -1,19 +1,23 @@
 """One event loop in a thread of its own, for everything that is asynchronous underneath.
 
-Callers are ordinary threads that wait for an answer. A caller that is interrupted takes its
-coroutine with it.
+Callers are ordinary threads that wait for an answer. One that is interrupted waits for it all the
+same, since a script on another machine does not end with us, and an undo must not overtake what it
+undoes; but not for long, and a second signal ends the wait.
 """
 
 import asyncio
 import atexit
 import threading
 from collections.abc import Coroutine
+from concurrent.futures import wait
 from typing import Any, TypeVar
 
 __all__ = ["call", "stop"]
 
 T = TypeVar("T")
 
+#: How long a caller that is interrupted waits for its answer: most scripts take milliseconds.
+_PATIENCE_S = 10.0
 _lock = threading.Lock()
 _running: tuple[asyncio.AbstractEventLoop, threading.Thread] | None = None
 
@@ -24,7 +28,10 @@ def call(work: Coroutine[Any, Any, T]) -> T:
     try:
         return future.result()
     except BaseException:
-        future.cancel()  # no effect if it has ended
+        try:
+            wait([future], _PATIENCE_S)  # returns at once if it has ended
+        finally:
+            future.cancel()  # no effect if it has ended
         raise
 
 
