@@ -2,6 +2,8 @@
 
 import errno
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from tests import chaos_runner as chaos
@@ -9,6 +11,8 @@ from tests import chaos_runner as chaos
 from brownout import control
 from brownout.inventory.model import Cluster
 from brownout.runs.store import delivery
+from brownout.session.current import set_current
+from brownout.session.session import Session
 
 LOST = "the run is NOT in the store file:///dev/null/runs"
 
@@ -21,7 +25,14 @@ LOST = "the run is NOT in the store file:///dev/null/runs"
 def test_exit_0_takes_a_pass_a_met_hypothesis_and_a_run_that_is_kept(
     verdict: str, not_stored: str | None, met: bool, code_0: bool
 ) -> None:
-    assert control._succeeded({"verdict": verdict, "not_stored": not_stored}, met) is code_0
+    journal = {"status": "completed", "deviated": not met}
+    result = {"verdict": verdict, "not_stored": not_stored}
+    session = SimpleNamespace(
+        interruption=SimpleNamespace(reason=""), close=lambda *_: result, end=lambda: None
+    )
+    set_current(cast(Session, session))
+    control.after_experiment_control({}, state=journal)
+    assert (journal["status"] == "completed" and not journal["deviated"]) is code_0
 
 
 def test_runs_that_cannot_be_listed_are_said_to_be_not_copied_and_nothing_crashes(
