@@ -55,27 +55,29 @@ def states(**of: Any) -> dict[str, Any]:
     return {"before": None, "after": None, "during": [], **of}
 
 
-def state(output: Any, module: str = "mine", met: bool = False) -> dict[str, Any]:
-    provider = {"type": "python", "module": module, "func": "f"}
+def state(output: Any, probe: str = "mine.f", met: bool = False) -> dict[str, Any]:
+    module, _, func = probe.rpartition(".")
+    provider = {"type": "python", "module": module, "func": func}
     activity = {"name": "p", "type": "probe", "provider": provider}
-    probe = {"activity": activity, "status": "succeeded", "output": output, "tolerance_met": met}
-    return {"steady_state_met": met, "probes": [probe]}
+    run = {"activity": activity, "status": "succeeded", "output": output, "tolerance_met": met}
+    return {"steady_state_met": met, "probes": [run]}
 
 
 @pytest.mark.parametrize(
-    ("output", "module", "by_limits"),
+    ("output", "asked", "by_limits"),
     [
-        ({"met": False}, "brownout.probes.impact", True),
-        ({"met": None}, "brownout.probes.impact", True),
-        ({"met": True, "value": 9.0}, "brownout.probes.impact", False),
-        ({"met": False}, "somebody.elses", False),
-        (False, "brownout.probes.cluster", False),
+        ({"met": False}, "brownout.probes.impact.limits_are_met", True),
+        ({"met": None}, "brownout.probes.impact.limits_are_met", True),
+        ({"met": True, "value": 9.0}, "brownout.probes.impact.blackout", False),
+        (False, "brownout.probes.cluster.cluster_is_whole", True),
+        ({"met": False}, "somebody.elses.probe", False),
+        (0.07, "brownout.probes.prometheus.query", False),
     ],
 )
-def test_only_a_probe_of_our_limits_leaves_it_to_the_verdict_over_them(
-    output: Any, module: str, by_limits: bool
+def test_only_a_probe_of_what_we_judge_ourselves_leaves_it_to_the_verdict(
+    output: Any, asked: str, by_limits: bool
 ) -> None:
-    (probe,) = unmet_probes({"steady_states": states(after=state(output, module))})
+    (probe,) = unmet_probes({"steady_states": states(after=state(output, asked))})
     assert probe["by_limits"] is by_limits
 
 

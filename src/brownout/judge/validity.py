@@ -112,8 +112,8 @@ def hypothesis_unmet(facts: Facts) -> list[str]:
 def hypothesis_asked(facts: Facts, limits_are_met: bool) -> list[Condition]:
     """Return a condition that fails where a probe of the hypothesis leaves the verdict open.
 
-    It was not met before the method, it failed, or it asked for limits that were not met then,
-    although they are now. Nothing where none did.
+    It was not met before the method, it failed, or it asked brownout itself, whose limits are all
+    met. Nothing where none did.
     """
     details = []
     for event in _hypothesis(facts):
@@ -123,7 +123,7 @@ def hypothesis_asked(facts: Facts, limits_are_met: bool) -> list[Condition]:
         elif event.fields.get("when") == "before":
             details.append(f"probe {_probe(event)} answered {answer}, so the method did not begin")
         elif event.fields.get("by_limits") and limits_are_met:
-            details.append(f"probe {_probe(event)} found a limit that was not met: {answer}")
+            details.append(f"probe {_probe(event)} answered {answer}, though every limit is met")
     name = "hypothesis_asked"
     return [_untold(facts, name, "; ".join(details))] if details else []
 

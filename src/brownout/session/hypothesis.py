@@ -21,7 +21,8 @@ def unmet_probes(journal: Mapping[str, Any]) -> list[dict[str, Any]]:
 
     `when` is `before`, `during` or `after` the method. `answered` is false where the probe failed,
     so that nothing is known. `by_limits` says that it asked for a limit of this run, which was
-    exceeded or open then: the verdict over all limits decides.
+    exceeded or open then, or whether the cluster is whole: the verdict over all limits and
+    milestones decides.
 
     What a probe said during the method counts only where Chaos Toolkit ended the experiment for it,
     as it does with `fail_fast`.
@@ -66,9 +67,10 @@ def _fields(name: str, when: str, unmet: list[Mapping[str, Any]]) -> dict[str, A
 
 def _is_about_limits(probe: Mapping[str, Any]) -> bool:
     provider, answer = probe["activity"].get("provider") or {}, probe.get("output")
-    if provider.get("module") != "brownout.probes.impact" or not isinstance(answer, Mapping):
-        return False
-    return answer.get("met", True) is not True
+    if provider.get("module") == "brownout.probes.impact":
+        return isinstance(answer, Mapping) and answer.get("met", True) is not True
+    asked = provider.get("module"), provider.get("func")
+    return asked == ("brownout.probes.cluster", "cluster_is_whole")
 
 
 def _answer(answer: Any) -> str:
