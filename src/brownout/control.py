@@ -25,7 +25,7 @@ from chaoslib.types import Activity, Configuration, Control, Experiment, Journal
 
 from brownout.base.errors import BrownoutError
 from brownout.base.redact import redact
-from brownout.base.secret import offer_secrets
+from brownout.base.secret import offer_secrets, offered_secrets
 from brownout.runs.history.record import record_quietly
 from brownout.runs.store.delivery import deliver
 from brownout.session.current import current, is_open, set_current
@@ -245,10 +245,11 @@ class _WithoutSecrets(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Mask them in the message, and in the traceback where there is one."""
-        record.msg, record.args = redact(record.getMessage()), ()
+        secrets = offered_secrets()
+        record.msg, record.args = redact(record.getMessage(), secrets), ()
         if record.exc_info:
             text = "".join(traceback.format_exception(*record.exc_info))
-            record.exc_text = redact(text.rstrip("\n"))
+            record.exc_text = redact(text.rstrip("\n"), secrets)
         return True
 
 
@@ -276,13 +277,14 @@ def _note_cause() -> None:
 
 
 def _named(error: BaseException) -> str:
-    return str(redact(f"{type(error).__name__}: {error}"))
+    return str(redact(f"{type(error).__name__}: {error}", offered_secrets()))
 
 
 def _why(run: Run) -> str:
     """Return in one line why an activity failed; nothing where it does not say."""
     lines = "".join(run.get("exception") or ()).strip().splitlines()
-    return str(redact(lines[-1].partition("ActivityFailed: ")[2])) if lines else ""
+    why = lines[-1].partition("ActivityFailed: ")[2] if lines else ""
+    return str(redact(why, offered_secrets()))
 
 
 def cleanup_control() -> None:
@@ -318,10 +320,15 @@ def _given_variables() -> Mapping[str, Any]:
     return {**{name: of_files[name] for name in of_files if name in SETTINGS}, **given}
 
 
+#: The parts of a journal that hold what an experiment says, and what its activities answered.
+_TOLD_BY_OTHERS = ("experiment", "steady_states", "run", "rollbacks")
+
+
 def _redact(journal: dict[str, Any]) -> None:
     """Take secrets out of the journal.
 
     Dynamic configuration copies them into the experiment, Chaos Toolkit's message for an action
     that failed has the arguments as they were given, and a process may print them.
     """
-    journal.update(redact(journal))
+    told = {key: journal[key] for key in _TOLD_BY_OTHERS if key in journal}
+    journal.update(redact(told, offered_secrets()))

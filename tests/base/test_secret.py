@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from brownout.base.errors import ConfigurationError
-from brownout.base.secret import environment_without_secrets
+from brownout.base.redact import MASK, redact
+from brownout.base.secret import environment_without_secrets, offer_secrets, offered_secrets
 from brownout.databases.mongodb.access import access
 from brownout.inventory import inventory
 from brownout.inventory.model import Cluster
@@ -131,3 +132,15 @@ def test_an_impossible_connection_is_refused_without_showing_a_secret(
     tmp_path: Path, connection: str, wanted: str
 ) -> None:
     assert wanted in problem_of(tmp_path, connection)
+
+
+def test_the_secrets_of_the_experiment_are_known_by_value_but_for_the_shortest() -> None:
+    offer_secrets({"scope": {"password": "p/w of this", "pin": 918273, "on": True, "db": "abc"},
+                   "list": ["another one", None]})  # fmt: skip
+    try:
+        assert offered_secrets() == ["p/w of this", "918273", "another one"]
+        shown = redact(["k=p%2Fw%20of%20this", 918273, "x another one y"], offered_secrets())
+        assert shown == [f"k={MASK}", MASK, f"x {MASK} y"]
+        assert redact("p/w of this") == "p/w of this", "what we read again is not masked by value"
+    finally:
+        offer_secrets(None)

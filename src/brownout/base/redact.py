@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import quote, quote_plus
 
-__all__ = ["MASK", "mask_from_now_on", "redact"]
+__all__ = ["MASK", "redact"]
 
 #: What stands where a secret stood.
 MASK = "***"
@@ -59,25 +59,6 @@ _IS_OPTION = re.compile(rf"(?i)--?{_NAME}|-p")
 #: Longer texts are not remembered.
 _SHORT = 64
 _IS_LOGIN = re.compile(r"-[uU]|--(?:proxy-)?(?:user|auth)")
-#: Shorter secrets stand in many other words.
-_SHORTEST = 4
-#: What is masked wherever it occurs, in every form.
-_always: set[str] = set()
-
-
-def mask_from_now_on(secrets: Any) -> None:
-    """Have every text and number within `secrets` masked by each later `redact` of this process.
-
-    `secrets` are plain data, as the `secrets` of an experiment. Those of fewer than 4 characters
-    are left out: they stand in many other words.
-    """
-    if isinstance(secrets, Mapping):
-        mask_from_now_on(list(secrets.values()))
-    elif isinstance(secrets, list | tuple | set | frozenset):
-        for each in secrets:
-            mask_from_now_on(each)
-    elif not isinstance(secrets, bool | None) and len(str(secrets)) >= _SHORTEST:
-        _always.update(_forms(str(secrets)))
 
 
 def redact(value: Any, secrets: Iterable[str] = ()) -> Any:
@@ -85,11 +66,11 @@ def redact(value: Any, secrets: Iterable[str] = ()) -> Any:
 
     Whatever stands under a key that names a secret becomes `***`; so do the credentials in a URI,
     assignments such as `password=…` and options such as `-p …` within a text or a list, private
-    keys, well-known tokens, and each of `secrets` and of `mask_from_now_on` wherever it occurs,
-    also quoted or percent-encoded. A number that JSON does not know becomes null, any other object
-    its text.
+    keys, well-known tokens, and each of `secrets` wherever it occurs, also quoted or
+    percent-encoded. A number that JSON does not know becomes null, any other object its
+    text.
     """
-    forms = _always | {form for secret in secrets if secret for form in _forms(secret)}
+    forms = {form for secret in secrets if secret for form in _forms(secret)}
     return _redact(value, sorted(forms, key=len, reverse=True))
 
 

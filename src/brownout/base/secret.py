@@ -7,15 +7,14 @@ password: {secret: orders.password}      # of the experiment's `secrets`
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, SecretStr, ValidationInfo
 
-from brownout.base.redact import mask_from_now_on
-
 __all__ = ["Secret", "SecretOrText", "SecretUri", "environment_without_secrets", "offer_secrets"]
+__all__ += ["offered_secrets"]
 
 #: Every variable that an inventory read by this process names as a secret, and that of the
 #: history, whose URL may hold a password.
@@ -24,6 +23,8 @@ _named: set[str] = {"BROWNOUT_HISTORY"}
 _KEPT = frozenset(("HOME", "PATH"))
 #: The experiment's `secrets`, as Chaos Toolkit has loaded them.
 _offered: dict[str, Any] = {}
+#: Shorter texts stand in many other words.
+_SHORTEST = 4
 _WANTED = "wanted {env: NAME} or {file: path}, or {secret: scope.name}"
 #: Up to the last @: a password may have one that should have been encoded.
 _PASSWORD = re.compile(r"://[^:@]*:.+@")
@@ -35,7 +36,25 @@ def offer_secrets(secrets: Mapping[str, Any] | None) -> None:
     """Let inventories refer to the secrets of the experiment that this process runs."""
     _offered.clear()
     _offered.update(secrets or {})
-    mask_from_now_on(_offered)
+
+
+def offered_secrets() -> list[str]:
+    """Return the values of the experiment's `secrets`, to be masked where others repeat them.
+
+    Those of fewer than 4 characters are left out: they stand in many other words. What brownout
+    itself reads again, as events, is not masked by them: one may be the name of a node.
+    """
+    return [text for text in _texts(_offered) if len(text) >= _SHORTEST]
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        for each in value:
+            yield from _texts(each)
+    elif isinstance(value, str | int | float) and not isinstance(value, bool):
+        yield str(value)
 
 
 def environment_without_secrets() -> dict[str, str]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from brownout.base.redact import redact
+from brownout.base.secret import offered_secrets
 
 __all__ = ["unmet_probes"]
 
@@ -74,10 +75,10 @@ def _is_about_limits(probe: Mapping[str, Any]) -> bool:
 
 
 def _answer(answer: Any) -> str:
-    text = json.dumps(redact(answer), ensure_ascii=False)
+    text = json.dumps(redact(answer, offered_secrets()), ensure_ascii=False)
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
 
 
 def _why(probe: Mapping[str, Any]) -> str:
     lines = "".join(probe.get("exception") or ()).strip().splitlines()
-    return str(redact(lines[-1])) if lines else "it does not say why"
+    return str(redact(lines[-1], offered_secrets())) if lines else "it does not say why"
