@@ -30,6 +30,29 @@ ExecStart={python} -c {code} {port} 0
 Restart=always
 RestartSec={restart_s}
 """
+#: What systemd makes of a SysV script, whose shell starts the node as a helper would.
+_SYSV = """\
+[Service]
+Type=forking
+RemainAfterExit=yes
+GuessMainPID=no
+KillMode=process
+ExecStart=/bin/sh -c 'setsid nohup {python} /etc/systemd/system/listens.py {port} 0 & sleep 0.2'
+ExecStop=-/usr/bin/pkill -f "^{python} /etc/systemd/system/listens.py"
+"""
+#: Several servers in one unit, and a unit that only stands for others.
+_SEVERAL = """\
+[Service]
+Type=forking
+GuessMainPID=no
+ExecStart=/bin/sh -c 'setsid sleep 300 & setsid sleep 300 &'
+"""
+_UMBRELLA = """\
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+ExecStart=/bin/true
+"""
 _BROKEN = """\
 [Service]
 ExecStart=/bin/sh -c 'echo cannot open the volume; exit 4'
@@ -51,6 +74,10 @@ def computer(tmp_path_factory: pytest.TempPathFactory, port: int) -> Iterator[Ma
         "node.service": _NODE.format(**node, restart_s=0),
         "slow.service": _NODE.format(**node, restart_s=60),
         "broken.service": _BROKEN,
+        "listens.py": LISTENS,
+        "sysv.service": _SYSV.format(**node),
+        "several.service": _SEVERAL,
+        "umbrella.service": _UMBRELLA,
     }
     with machine(tmp_path_factory.mktemp("machine"), units) as computer:
         yield computer
@@ -185,6 +212,40 @@ def test_a_service_that_systemd_is_about_to_restart_is_not_wiped(
 def test_a_service_that_does_not_start_says_its_last_words(host_of: HostOf) -> None:
     with pytest.raises(HostError, match=r"node `n1` did not start: .*cannot open the volume"):
         host_of("broken").start()
+
+
+def test_a_node_without_a_main_process_is_the_one_of_its_control_group(
+    host_of: HostOf, computer: Machine
+) -> None:
+    host = host_of("sysv")
+    assert host.start().evidence["listening"]
+    pid = host.running().pid
+    assert pid is not None
+    assert host.stop("kill").evidence["pid"] == pid
+    assert host.running().describe() == "not running"
+
+    host.start()
+    clean = host.stop("clean")
+    assert (clean.evidence["state"], clean.already) == ("gone", False)
+
+    host.start()  # it dies by itself, and its unit stays active
+    _told(computer, f"kill -KILL {host.running().pid}")
+    await_true(lambda: host.running().evidence["unit"] == "active (exited)")
+    assert host.stop("kill").already
+    assert host.start().evidence["listening"]
+
+
+@pytest.mark.parametrize("unit", ["several", "umbrella"])
+def test_a_unit_that_has_no_process_to_act_on_is_refused_and_not_called_gone(
+    host_of: HostOf, computer: Machine, unit: str
+) -> None:
+    _told(computer, f"systemctl start {unit}")
+    host = _host(computer, 1, unit)
+    for act in (host.running, lambda: host.stop("kill"), host.start):
+        with pytest.raises(HostError, match=naming(f"`{unit}`", "pid_file")):
+            act()
+    _told(computer, f"systemctl stop {unit}")
+    assert host.running().describe() == "not running"
 
 
 def test_a_service_that_is_not_there_is_named(computer: Machine) -> None:

@@ -87,8 +87,11 @@ ACTS: Mapping[str, tuple[str, ...]] = {
 UNDONE_BY = {each.act: each.undone_by for each in _PROGRAMS.values() if each.undone_by}
 _CHANGING = frozenset(name for names in ACTS.values() for name in names)
 
-#: Functions of every check; their names begin with `may`, which no name in a script does.
-_LIBRARY = r"""
+#: Functions of every check; their names begin with `may`, which no name in a script does, except
+#: for one that scripts have as well.
+_LIBRARY = (
+    process.PIDS_OF_UNIT
+    + r"""
 may_deny() { echo "brownout: not allowed: $may_name $*" >&2; exit 77; }
 may_in() {
   while IFS= read -r may_line; do
@@ -123,7 +126,7 @@ may_numbers() {
 }
 may_pids() {
   case $may_how in
-  service) systemctl show --property=MainPID --value -- "$may_value";;
+  service) pids_of_unit "$may_value";;
   pid_file) cat -- "$may_value" 2>/dev/null;;
   pid_command) /bin/sh -c "$may_value" 2>/dev/null;;
   esac
@@ -172,6 +175,7 @@ may_supervised_in() {
   return 1
 }
 """
+)
 _OTHERS = '[ -n "$1" ] && [ "$1" = "$may_server_directory" ] && shift && may_numbers "$@"'
 _NOTHING = "[ $# = 0 ]"
 #: What the arguments of each program have to be, as the shell says it.

@@ -4,7 +4,7 @@ from brownout.base.errors import HostError
 from brownout.machine.commands import Completed, Runner, answer, last_words, script
 from brownout.machine.host import Proof
 from brownout.machine.processes import Process
-from brownout.machine.ssh.process import locate
+from brownout.machine.ssh.process import PIDS_OF_UNIT, locate
 from brownout.machine.ssh.spec import SshSpec
 
 __all__ = ["SCRIPTS", "launch"]
@@ -16,16 +16,19 @@ _TICK_S = 0.02
 
 #: `$1` unit, or empty for the command `$2` with its output to `$3`; `$4` grace in ns, `$5` the
 #: node's port in hexadecimal, as the kernel lists it. An exit with 0 is that of a command which
-#: leaves a daemon behind.
-_LAUNCH = """
+#: leaves a daemon behind. A unit that is `exited` is active without a process: to start it again
+#: does nothing before it is stopped.
+_LAUNCH = f"""{PIDS_OF_UNIT}
 if [ -n "$1" ]; then
+  if [ "$(systemctl show --property=SubState --value -- "$1")" = exited ] &&
+    [ -z "$(pids_of_unit "$1")" ]; then systemctl stop -- "$1"; fi
   systemctl start -- "$1" || return 1
   command=
 else
-  setsid /bin/sh -c "$2" </dev/null >>"${3:-/dev/null}" 2>&1 &
+  setsid /bin/sh -c "$2" </dev/null >>"${{3:-/dev/null}}" 2>&1 &
   command=$!
 fi
-listens() { cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | grep -q ":$5 [0-9A-F]*:0000 0A "; }
+listens() {{ cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | grep -q ":$5 [0-9A-F]*:0000 0A "; }}
 deadline=$(($(date +%s%N) + $4))
 until listens "$@" || [ "$(date +%s%N)" -gt "$deadline" ]; do
   if [ -n "$command" ] && ! kill -0 "$command" 2>/dev/null; then
