@@ -92,7 +92,9 @@ func valueOf(value []byte) []byte {
 func (c *call) writtenBack(ctx context.Context, result driver.Result) driver.Result {
 	f, err := c.look(ctx, c.reading())
 	if err != nil { // the write itself is done
-		return classify(err, c.op.Kind, c.seen)
+		result = classify(err, c.op.Kind, c.seen)
+		result.Class = driver.InDoubt
+		return result
 	}
 	if f == nil || !f.Valid || (c.op.Verified && *f.Record != c.op.Record) {
 		return result.Spoilt(driver.InDoubt)
