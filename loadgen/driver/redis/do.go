@@ -36,8 +36,9 @@ func (d *Driver) Lane(op *driver.Op) string {
 
 // Do does one operation; ctx carries its deadline, of which the server knows nothing.
 func (d *Driver) Do(ctx context.Context, op *driver.Op) driver.Result {
-	ctx, seen := withAttempts(ctx, !d.config.Streams[op.Stream].RetriesItself())
-	c := &call{d.clientFor(op.Stream, op.Kind), op, d.keys().Key(op.Verified, op.ID), seen}
+	of := d.wayOf(op)
+	ctx, seen := withAttempts(ctx, !of.retries)
+	c := &call{d.clients[of], op, d.keys().Key(op.Verified, op.ID), seen}
 	switch {
 	case op.Document != nil:
 		c.key = d.keys().Document(op.Document.Set, op.Document.ID)

@@ -59,8 +59,8 @@ func (d *Driver) open(ctx context.Context) (err error) {
 	}
 	d.clients = map[way]client{}
 	for stream := range d.config.Streams {
-		for _, kind := range []driver.Kind{driver.Read, driver.Update} {
-			of := d.wayOf(stream, kind)
+		for _, kind := range []driver.Kind{driver.Read, driver.Update, driver.Increment} {
+			of := d.wayOf(&driver.Op{Stream: stream, Kind: kind})
 			if d.clients[of] != nil {
 				continue
 			}
@@ -77,9 +77,16 @@ func (d *Driver) open(ctx context.Context) (err error) {
 	return nil
 }
 
-func (d *Driver) wayOf(stream int, kind driver.Kind) way {
+func (d *Driver) wayOf(op *driver.Op) way {
 	apart := d.policy.Client == goRedis || d.policy.ReadFrom == fromReplica
-	return way{d.config.Streams[stream].RetriesItself(), apart && kind.Write()}
+	return way{d.repeats(op), apart && op.Kind.Write()}
+}
+
+// repeats tells whether the client may send an operation again by itself. go-redis would send what adds
+// to a number again although the server may have done it: it would count twice, and be called done.
+func (d *Driver) repeats(op *driver.Op) bool {
+	twice := op.Kind == driver.Increment && d.policy.Client == goRedis
+	return d.config.Streams[op.Stream].RetriesItself() && !twice
 }
 
 // asksReplicas tells whether a client of these reads from replicas.
@@ -92,11 +99,6 @@ func (d *Driver) refreshOf(of way) time.Duration {
 		return time.Second
 	}
 	return driver.Milliseconds(d.policy.RefreshMS)
-}
-
-// clientFor is that of a stream's operations of a kind.
-func (d *Driver) clientFor(stream int, kind driver.Kind) client {
-	return d.clients[d.wayOf(stream, kind)]
 }
 
 // openTimeout leaves room for some failovers.

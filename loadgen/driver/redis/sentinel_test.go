@@ -31,8 +31,24 @@ func watched(t *testing.T) (servers []*drivertest.Server, config driver.Config) 
 		servers = append(servers, startServer(t, filepath.Join(directory, fmt.Sprintf("n%d", i+1)), driver.TLS{}, arguments...))
 		t.Cleanup(servers[i].Kill)
 	}
+	c := &cluster{}
+	drivertest.Until(t, "the replica is linked", func() bool {
+		info, _ := c.ask(t, servers[1], "INFO", "replication")
+		return strings.Contains(fmt.Sprint(info), "master_link_status:up")
+	})
+	sentinel, direct := sentinelOf(t, directory, servers[0].Address)
+	drivertest.Until(t, "the sentinel knows the replica", func() bool {
+		known, _ := direct.Do(t.Context(), direct.B().Arbitrary("SENTINEL", "REPLICAS", "orders").Build()).ToAny()
+		return strings.Contains(fmt.Sprint(known), "flags:slave ")
+	})
+	return servers, underSentinel(t, sentinel, servers...)
+}
+
+// sentinelOf starts a sentinel that watches the master at an address, and returns it with a client of it.
+func sentinelOf(t *testing.T, directory, master string) (*drivertest.Server, valkey.Client) {
+	t.Helper()
 	address := drivertest.FreeAddresses(t, 1)[0]
-	host, port, _ := net.SplitHostPort(servers[0].Address)
+	host, port, _ := net.SplitHostPort(master)
 	_, own, _ := net.SplitHostPort(address)
 	file := filepath.Join(directory, "sentinel.conf")
 	text := fmt.Sprintf("bind 127.0.0.1\nport %s\nsentinel monitor orders %s %s 1\n"+
@@ -45,11 +61,6 @@ func watched(t *testing.T) (servers []*drivertest.Server, config driver.Config) 
 	}}
 	sentinel.Start(t)
 	t.Cleanup(sentinel.Kill)
-	c := &cluster{}
-	drivertest.Until(t, "the replica is linked", func() bool {
-		info, _ := c.ask(t, servers[1], "INFO", "replication")
-		return strings.Contains(fmt.Sprint(info), "master_link_status:up")
-	})
 	var direct valkey.Client
 	drivertest.Until(t, "the sentinel answers", func() bool {
 		var err error
@@ -58,19 +69,25 @@ func watched(t *testing.T) (servers []*drivertest.Server, config driver.Config) 
 		})
 		return err == nil
 	})
-	defer direct.Close()
-	drivertest.Until(t, "the sentinel knows the replica", func() bool {
-		known, _ := direct.Do(t.Context(), direct.B().Arbitrary("SENTINEL", "REPLICAS", "orders").Build()).ToAny()
-		return strings.Contains(fmt.Sprint(known), "flags:slave ")
-	})
-	config = drivertest.Config(t, "redis://"+servers[0].Address+","+servers[1].Address)
+	t.Cleanup(direct.Close)
+	return sentinel, direct
+}
+
+// underSentinel is the configuration of a driver that asks a sentinel for the master among the servers.
+func underSentinel(t *testing.T, sentinel *drivertest.Server, servers ...*drivertest.Server) driver.Config {
+	t.Helper()
+	addresses := make([]string, len(servers))
+	for i, s := range servers {
+		addresses[i] = s.Address
+	}
+	config := drivertest.Config(t, "redis://"+strings.Join(addresses, ","))
 	config.Sentinel = &driver.Sentinel{
-		Master: "orders", Addresses: []string{address}, Username: "default", Password: "let-me-in",
+		Master: "orders", Addresses: []string{sentinel.Address}, Username: "default", Password: "let-me-in",
 	}
 	config.Streams = append(config.Streams, driver.StreamConfig{
 		Name: "retrying", DeadlineS: 1, Retries: driver.RetriesDriverDefault,
 	})
-	return servers, config
+	return config
 }
 
 func TestUnderSentinelWritesFollowTheMaster(t *testing.T) {

@@ -13,13 +13,13 @@ func (d *Driver) Settings() map[string]any {
 	repeats := "reads, until the deadline; not counted"
 	if d.policy.Client == goRedis {
 		name = "github.com/redis/go-redis/v9 " + goredis.Version()
-		repeats = "reads and writes, 3 times at most; counted"
+		repeats = "reads and writes but increments, 3 times at most; counted"
 	}
 	laneNames, readBack := "the shard of the key, by its first slots when the load began", "the masters of the slots"
 	if d.config.Sentinel != nil {
 		laneNames, readBack = "one: all keys have the same master", "the master that sentinels name"
 		if d.policy.Client == goRedis {
-			repeats = "reads and writes, 3 times at most; not counted, so what fails is in doubt"
+			repeats = "reads and writes but increments, 3 times at most; not counted, so what fails is in doubt"
 		}
 	}
 	for _, of := range d.owners {
