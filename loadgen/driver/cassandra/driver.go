@@ -64,7 +64,7 @@ func (d *Driver) open(ctx context.Context) (err error) {
 	if d.session, err = d.connect(ctx, d.InDoubtFor()); err != nil {
 		return err
 	}
-	if d.ring, err = ringOf(d.session.GetHosts()); err != nil {
+	if d.ring, err = ringOf(d.session.GetHosts(), d.policy.LocalDC); err != nil {
 		return err
 	}
 	if d.config.Reuse {

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"math/bits"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/apache/cassandra-gocql-driver/v2"
 
@@ -14,8 +16,9 @@ import (
 )
 
 // A lane is the node that owned the key's token when the load began, which is the first one that the
-// client asks: "owner 10.0.0.1:9042". It keeps its name when that node is down, and the client asks
-// the next replica. A batch over keys of several owners has a lane of its own.
+// client asks: "owner 10.0.0.1:9042". With `local_dc` it is the owner among the nodes of that data centre,
+// each of which has its own replicas. It keeps its name when that node is down, and the client asks the
+// next replica. A batch over keys of several owners has a lane of its own.
 const laneOwners = "owners"
 
 // owned is the last token that a node owns, counted from the one before.
@@ -27,10 +30,10 @@ type owned struct {
 // ring is all tokens in order.
 type ring []owned
 
-// ringOf reads which node has which tokens.
-func ringOf(hosts []*gocql.HostInfo) (ring, error) {
+// ringOf reads which node has which tokens, of those in the data centre localDC, or of all if it is empty.
+func ringOf(hosts []*gocql.HostInfo, localDC string) (ring, error) {
 	var all ring
-	there := map[string]string{}
+	there, centres := map[string]string{}, map[string]bool{}
 	for _, host := range hosts {
 		at, own := host.ConnectAddress().String(), addressOf(host)
 		if other, taken := there[at]; taken {
@@ -38,6 +41,10 @@ func ringOf(hosts []*gocql.HostInfo) (ring, error) {
 				"give each one of its own", other, own)
 		}
 		there[at] = own
+		centres[host.DataCenter()] = true
+		if localDC != "" && host.DataCenter() != localDC {
+			continue
+		}
 		lane := "owner " + own
 		for _, text := range host.Tokens() {
 			token, err := strconv.ParseInt(text, 10, 64)
@@ -46,6 +53,10 @@ func ringOf(hosts []*gocql.HostInfo) (ring, error) {
 			}
 			all = append(all, owned{token, lane})
 		}
+	}
+	if localDC != "" && !centres[localDC] {
+		return nil, fmt.Errorf("option local_dc is %q, and the cluster has no node there (wanted one of %s)",
+			localDC, strings.Join(slices.Sorted(maps.Keys(centres)), ", "))
 	}
 	if len(all) == 0 {
 		return nil, errNoTokens

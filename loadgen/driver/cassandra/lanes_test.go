@@ -5,7 +5,10 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/apache/cassandra-gocql-driver/v2"
+
 	"brownout/loadgen/driver"
+	"brownout/loadgen/driver/drivertest"
 )
 
 // halves is a ring of two nodes.
@@ -41,6 +44,52 @@ func TestWhatIsBehindTheLastTokenBelongsToTheFirst(t *testing.T) {
 			t.Errorf("%s, of token %d, has the lane %s", key, tokenOf(key), lane)
 		}
 	}
+}
+
+// twoCentres is the ring of two nodes in dc1 and, right before each of them, one in dc2.
+func twoCentres(t *testing.T) (hosts []*gocql.HostInfo) {
+	t.Helper()
+	for address, row := range map[string]map[string]any{
+		"10.0.0.1": {"data_center": "dc1", "tokens": []string{"-1"}},
+		"10.0.0.2": {"data_center": "dc1", "tokens": []string{"9223372036854775807"}},
+		"10.1.0.1": {"data_center": "dc2", "tokens": []string{"-2"}},
+		"10.1.0.2": {"data_center": "dc2", "tokens": []string{"9223372036854775806"}},
+	} {
+		row["rpc_address"], row["host_id"] = address, gocql.MustRandomUUID()
+		host, err := gocql.NewTestHostInfoFromRow(row)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hosts = append(hosts, host)
+	}
+	return hosts
+}
+
+func TestWithALocalDataCentreOnlyItsNodesHaveLanes(t *testing.T) {
+	for localDC, lanes := range map[string][2]string{
+		"":    {"owner 10.1.0.1:9042", "owner 10.1.0.2:9042"},
+		"dc1": {"owner 10.0.0.1:9042", "owner 10.0.0.2:9042"},
+		"dc2": {"owner 10.1.0.1:9042", "owner 10.1.0.2:9042"},
+	} {
+		all, err := ringOf(twoCentres(t), localDC)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range uint64(20) {
+			id := driver.DataID(i)
+			if lane, want := all.laneOf(id), lanes[1+tokenOf(id)>>63]; lane != want {
+				t.Errorf("local_dc %q: %s, of token %d, has the lane %s, wanted %s", localDC, id, tokenOf(id), lane, want)
+			}
+		}
+	}
+}
+
+func TestALocalDataCentreWithoutANodeIsRefused(t *testing.T) {
+	_, err := ringOf(twoCentres(t), "dc3")
+	if err == nil {
+		t.Fatal("it is taken")
+	}
+	drivertest.WantAll(t, err.Error(), "local_dc", `"dc3"`, "dc1, dc2")
 }
 
 func TestAKeysTokenIsWhatTheServerSays(t *testing.T) {

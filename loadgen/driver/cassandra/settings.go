@@ -23,12 +23,19 @@ func (d *Driver) Settings() map[string]any {
 		"reconnect_ms":          p.ReconnectMS,
 		"connections_per_node":  p.ConnectionsPerNode,
 		"request_timeout":       "what is left of the deadline; the servers' own ones are longer",
-		"lanes":                 "the owner of the key's token when the load began",
+		"lanes":                 "the owner of the key's token when the load began" + p.amongLocal(),
 		"verified_writes":       "read at read_consistency, then written; if that is not as known, read from every replica first",
 		"documents":             "lightweight transactions, SERIAL",
 		"load":                  "QUORUM, repeated up to three times",
 		"read_back":             "ALL; where a replica is away, " + readBackElse(p),
 	}
+}
+
+func (p policy) amongLocal() string {
+	if p.LocalDC == "" {
+		return ""
+	}
+	return ", among the nodes of " + p.LocalDC
 }
 
 func readBackElse(p policy) string {

@@ -23,7 +23,10 @@ class CassandraOptions(StrictSettings):
     ] = None
     read_consistency: Annotated[
         _Reads | None,
-        Field(description="how many replicas a read asks; as `consistency`"),
+        Field(
+            description="how many replicas a read asks; as `consistency`, or `LOCAL_QUORUM` for"
+            " `EACH_QUORUM`"
+        ),
     ] = None
     replication_factor: Annotated[
         Annotated[int, Field(ge=1, le=99)] | None,
@@ -54,8 +57,12 @@ class CassandraOptions(StrictSettings):
 
 
 def reading(options: Mapping[str, Any]) -> Reading:
-    """Return what reads with these options see: with quorums, every write."""
+    """Return what reads with these options see: with quorums that overlap, every write.
+
+    A write that waited for a quorum of each data centre is seen by a quorum of any one.
+    """
     write = options.get("consistency") or "QUORUM"
-    read = options.get("read_consistency") or ("QUORUM" if write == "EACH_QUORUM" else write)
+    read = options.get("read_consistency") or ("LOCAL_QUORUM" if write == "EACH_QUORUM" else write)
     quorums = write in ("QUORUM", "EACH_QUORUM", "ALL") and read in ("QUORUM", "ALL")
-    return Reading("linearizable" if quorums or "ALL" in (write, read) else "eventual", read)
+    overlap = quorums or "ALL" in (write, read) or (write, read) == ("EACH_QUORUM", "LOCAL_QUORUM")
+    return Reading("linearizable" if overlap else "eventual", read)
