@@ -240,6 +240,22 @@ def test_an_address_that_leads_to_another_machine_by_now_is_not_healed(dead: Dea
     assert dead.is_held()
 
 
+def test_a_node_whose_machine_had_not_said_its_id_is_healed_and_named(dead: Dead) -> None:
+    first, _, node = dead.cluster.nodes
+    _kill(dead, node)
+    file = dead.run / cluster_record.FILE
+    data = yaml.safe_load(file.read_text())
+    for name in (first.name, node.name):
+        data["nodes"][name]["machine"] = ""
+    file.write_text(yaml.safe_dump(data))
+    code, output = dead.heal()
+    assert code == 0, output
+    (line,) = [line for line in output.splitlines() if "/etc/machine-id" in line]
+    assert node.name in line
+    assert first.name not in line  # nothing was done to it
+    assert dead.runs(node)
+
+
 @pytest.mark.parametrize(
     "recorded", [pytest.param("the same", marks=pytest.mark.matrix), "others", "nothing"]
 )

@@ -24,7 +24,7 @@ from brownout.inventory.model import Cluster, Node
 from brownout.machine import procfs
 from brownout.machine.host import host_for
 
-__all__ = ["FILE", "ClusterRecord", "differences", "moved", "write"]
+__all__ = ["FILE", "ClusterRecord", "differences", "moved", "unproven", "write"]
 
 FILE = "inventory.yaml"
 #: Where a machine says which one it is, whatever its address leads to.
@@ -146,6 +146,11 @@ def moved(record: ClusterRecord, nodes: Iterable[Node]) -> list[str]:
                 f"node `{node.name}` at {_place(node)}: recorded the machine {before}, now {now}"
             )
     return changes
+
+
+def unproven(record: ClusterRecord, nodes: Iterable[Node]) -> list[str]:
+    """Return which of `nodes` may lead to another machine by now: theirs had not said its id."""
+    return [node.name for node in nodes if record.nodes.get(node.name, {}).get("machine") == ""]
 
 
 #: A spare that its host says does not run, and so was not a member.

@@ -258,7 +258,7 @@ def _healed(claim: Claim, limit_s: float, say: Say, asked: Asked) -> Healed:
     scene = _scene(claim, record, asked)
     _check_names(scene.cluster, asked)
     pending, unexplained = _broken(scene.cluster, run) if claim.kind == "run" else ((), ())
-    _check_machines(record, scene.cluster, (*pending, *unexplained), asked)
+    _check_machines(record, scene.cluster, (*pending, *unexplained), asked, say)
     _stop_generator(run, say)
     steps = sorted(run.glob("steps/*"))  # of a search for a capacity: each is a load of its own
     if any([collect_left(scene.cluster, place) for place in (run, *steps)]):
@@ -391,11 +391,19 @@ def _check_machines(
     cluster: Cluster,
     pending: Sequence[PendingUndo],
     asked: Asked,
+    say: Say,
 ) -> None:
     """Refuse to act on a node whose address leads to another machine than before the run."""
     names = {each.node for each in pending}
     nodes = [node for node in cluster.every if node.name in names]
-    if record is None or asked.as_recorded or not (changes := cluster_record.moved(record, nodes)):
+    if record is None or asked.as_recorded:
+        return
+    if unproven := cluster_record.unproven(record, nodes):
+        say(
+            f"not proven that these lead to the same machines as before the run, which had not "
+            f"said their /etc/machine-id: {', '.join(unproven)}"
+        )
+    if not (changes := cluster_record.moved(record, nodes)):
         return
     raise UndoFailed(
         f"nothing is touched: {'; '.join(changes)}",

@@ -17,6 +17,7 @@ from brownout.machine.moments import bracket
 
 __all__ = [
     "SCRIPTS",
+    "SYSTEM",
     "Emptied",
     "Facts",
     "Mount",
@@ -28,7 +29,8 @@ __all__ = [
 ]
 __all__ += ["same_or_nested"]
 
-_SYSTEM = frozenset(
+#: What belongs to the system as a whole, never to one program.
+SYSTEM = frozenset(
     PurePosixPath("/", name)
     for name in (
         *("", "bin", "boot", "data", "dev", "etc", "home", "lib", "lib32", "lib64", "media", "mnt"),
@@ -355,7 +357,7 @@ def refusals(
 
 
 def _place(facts: Facts, real: PurePosixPath) -> Iterator[str]:
-    if real in _SYSTEM or real in facts.homes or any(h.is_relative_to(real) for h in facts.homes):
+    if real in SYSTEM or real in facts.homes or any(h.is_relative_to(real) for h in facts.homes):
         yield _OF_THE_SYSTEM
     if facts.we not in (0, facts.owner):
         yield f"it belongs to user id {facts.owner}, not to ours ({facts.we})"
@@ -402,7 +404,7 @@ def _path_problem(directory: PurePosixPath) -> str:
         return "wanted an absolute path without `..`"
     if re.search(r"[\x00-\x1f\x7f]", text):
         return "its name holds control characters"
-    return _OF_THE_SYSTEM if directory in _SYSTEM else ""
+    return _OF_THE_SYSTEM if directory in SYSTEM else ""
 
 
 def _unescape(text: str) -> str:

@@ -244,3 +244,34 @@ def test_a_login_that_a_sudoers_line_cannot_be_for_is_refused(user: str) -> None
     node = node_of(user=user)
     with pytest.raises(ConfigurationError, match="wanted a user who is not root"):
         installation(cluster_of(node), node, [])
+
+
+@pytest.mark.parametrize(
+    ("config", "path", "allowed"),
+    [
+        ("/etc/passwd", "/etc/passwd", True),
+        ("/etc/passwd", "/etc/shadow", False),
+        ("/etc/passwd", "/etc/passwd.d/more.conf", True),
+        ("/etc/redis.conf", "/etc/redis.d/more.conf", True),
+        ("/etc/default/etcd", "/etc/default/other", False),
+        ("/home/ann/node.conf", "/home/ann/.ssh/id", False),
+        ("/home/ann/etc/node.conf", "/home/ann/etc/more.conf", True),
+        ("/etc/stone/stone.conf", "/etc/stone/more.conf", True),
+        ("/etc/stone/stone.conf", "/etc/passwd", False),
+        ("/etc/stone/stone.conf", "/etc/stone/../shadow", False),
+        ("/etc/stone/stone.conf", "/etc/machine-id", True),
+        (None, "/etc/machine-id", True),
+        (None, "/etc/passwd", False),
+        (None, "/data/n1/file", True),
+    ],
+)
+def test_what_is_read_is_the_node_s_own_also_where_its_configuration_lies_among_others(
+    config: str | None, path: str, allowed: bool, tmp_path: Path
+) -> None:
+    node = node_of(helpers=str(tmp_path), **({"config_file": config} if config else {}))
+    files = installation(cluster_of(node), node, [Path("/data/n1")]).files
+    for name, text in files.items():
+        (tmp_path / Path(name).name).write_text(text)
+    for helper in ("read", "entries", "resolve"):
+        done = subprocess.run(["/bin/sh", str(tmp_path / helper), path], capture_output=True)
+        assert (done.returncode != 77) is allowed, (helper, done.stderr)

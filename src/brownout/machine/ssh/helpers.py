@@ -12,7 +12,7 @@ compares its arguments with these files, and ends with 77 where they are about a
 import hashlib
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from brownout.base.errors import Denied, Unsupported
 from brownout.machine import (
@@ -85,6 +85,10 @@ ACTS: Mapping[str, tuple[str, ...]] = {
 }
 #: What undoes the acts that say it themselves.
 UNDONE_BY = {each.act: each.undone_by for each in _PROGRAMS.values() if each.undone_by}
+#: What holds the files of many programs: of the configuration of a node that lies there, only that
+#: is its own, and what it has beside it for more (`/etc/stone.d` of `/etc/stone.conf`).
+_CONFIGURATIONS = ("/etc/default", "/etc/sysconfig", "/usr/local/etc")
+_SHARED = (*sorted(map(str, directories.SYSTEM)), *_CONFIGURATIONS)
 _CHANGING = frozenset(name for names in ACTS.values() for name in names)
 
 #: Functions of every check; their names begin with `may`, which no name in a script does, except
@@ -120,6 +124,21 @@ may_below() {
 $2
 MAY
   return 1
+}
+may_read() {
+  may_directory=${may_config%/*} may_word=${may_config##*/}
+  may_beside=${may_config:+$may_directory/${may_word%.*}.d}
+  case $(readlink -m -- "${may_directory:-/}") in
+  /home/*/*) ;;
+  /home/*|MAY_SHARED) may_directory=;;
+  esac
+  may_below "$1" "$may_directory
+$may_config
+${may_config:+$may_config.d}
+$may_beside
+$may_directories
+$may_server_directory
+/etc/machine-id"
 }
 may_numbers() {
   for may_word; do case $may_word in ''|*[!0-9.]*|*.*.*) return 1;; esac; done
@@ -175,7 +194,7 @@ may_supervised_in() {
   return 1
 }
 """
-)
+).replace("MAY_SHARED", "|".join(_SHARED))
 _OTHERS = '[ -n "$1" ] && [ "$1" = "$may_server_directory" ] && shift && may_numbers "$@"'
 _NOTHING = "[ $# = 0 ]"
 #: What the arguments of each program have to be, as the shell says it.
@@ -213,9 +232,9 @@ _CHECKS: Mapping[str, str] = {
         "case $1 in *[!A-Z_\\|]*|*PASS*|*SECRET*|*TOKEN*|*KEY*) return 1;; esac; shift; "
         'for each; do may_ours "$each" || return 1; done'
     ),
-    "read": '[ $# = 1 ] && may_below "$1" "$may_readable"',
-    "entries": '[ $# = 1 ] && may_below "$1" "$may_readable"',
-    "resolve": 'for each; do may_below "$each" "$may_readable" || return 1; done',
+    "read": '[ $# = 1 ] && may_read "$1"',
+    "entries": '[ $# = 1 ] && may_read "$1"',
+    "resolve": 'for each; do may_read "$each" || return 1; done',
     **dict.fromkeys(("supervisors", "number-inside"), 'may_ours "$1"'),
     **dict.fromkeys(_HOLDS, '[ $# = 1 ] && may_supervised_in "$1"'),
     "locate": '[ "$1" = "$may_how" ] && [ "$2" = "$may_value" ] && [ "$3" = "$may_status" ]',
@@ -270,7 +289,7 @@ def settings(node: str, spec: SshSpec, address: str) -> str:
     commands = spec.commands
     host, _, port = address.rpartition(":")
     log = str((commands.log_file if commands else None) or "")
-    config = Path(spec.config_file) if spec.config_file else None
+    config = str(spec.config_file or "")
     values = {
         "node": f"{node}-{port}",
         "how": how,
@@ -285,8 +304,8 @@ def settings(node: str, spec: SshSpec, address: str) -> str:
         "address": host.strip("[]"),
         "devices": "\n".join(map(str, spec.devices)),
         "server_directory": str(spec.server_directory or ""),
-        "keep": "\n".join(filter(None, (str(config or ""), log))),
-        "config": str(config.parent) if config else "",
+        "keep": "\n".join(filter(None, (config, log))),
+        "config": config,
         "boot_id": str(reboot.BOOT_ID),
         "reboot": spec.reboot_command,
     }
@@ -365,9 +384,6 @@ may_name={name}
 . {beside}/{NODE} || exit {_NOT_ALLOWED}
 may_directories=$(cat -- {beside}/{DIRECTORIES} 2>/dev/null)
 may_peers=$(cat -- {beside}/{PEERS} 2>/dev/null)
-may_readable="$may_config
-$may_directories
-$may_server_directory"
 {_LIBRARY.strip()}
 may() {{
 {_CHECKS[name]}
