@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from tests.waiting import await_true
 
+from brownout.base.errors import UndoFailed
+from brownout.base.termination import Terminated
 from brownout.faults import open_runs
 from brownout.measure.impact import UNKNOWN
 from brownout.session.experiment_process import ExperimentProcess, Outcome
@@ -77,6 +79,38 @@ def test_only_the_death_of_its_own_run_leaves_a_cluster_unmended(
     open_runs.release("another")
     assert (unmended is not None) == dies
     assert unmended is None or str(tmp_path / "ours") in unmended
+
+
+@pytest.mark.parametrize(
+    ("dies", "stop", "end"),
+    [
+        (True, KeyboardInterrupt, UndoFailed),
+        (True, Terminated, UndoFailed),
+        (False, KeyboardInterrupt, KeyboardInterrupt),
+        (False, Terminated, Terminated),
+    ],
+)
+def test_a_ctrl_c_says_what_the_run_leaves_broken(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    dies: bool,
+    stop: type[BaseException],
+    end: type[BaseException],
+) -> None:
+    monkeypatch.setenv("BROWNOUT_STATE", str(tmp_path / "state"))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+
+    def stopped() -> None:
+        with ExperimentProcess(claiming(tmp_path, dies=dies)) as running:
+            running.process.wait()
+            raise stop
+
+    with pytest.raises(end) as ended:
+        stopped()
+    assert ended.type is end
+    assert (str(tmp_path / "ours") in str(ended.value)) == dies
 
 
 def process(name: str, path: str, arguments: str | list[str]) -> dict[str, Any]:

@@ -1,13 +1,14 @@
 """Repeats of the fixture, on runs that others have made."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from tests.impacts import made
 from tests.wording import mentions
 
-from brownout.base.errors import Aborted
+from brownout.base.errors import Aborted, UndoFailed
 from brownout.session.experiment_process import Outcome
 from brownout.testing import resilience
 from brownout.testing.errors import RunInconclusive
@@ -31,6 +32,19 @@ def scripted(monkeypatch: pytest.MonkeyPatch, *verdicts: str, reasons: Sequence[
     runs = Scripted(iter(verdicts), reasons)
     monkeypatch.setattr(resilience, "_outcome", runs)
     return runs
+
+
+def test_a_ctrl_c_ends_the_other_tests_too_where_the_run_leaves_something_broken(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    @contextmanager
+    def stopped(*_: object) -> Iterator[None]:
+        raise UndoFailed("n1 is still frozen")
+        yield
+
+    monkeypatch.setattr(resilience, "ExperimentProcess", stopped)
+    with pytest.raises(KeyboardInterrupt, match="n1 is still frozen"):
+        resilience._outcome(tmp_path, ())
 
 
 @pytest.mark.parametrize("verdict", ["fail", "inconclusive", "aborted"])

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from brownout.base.errors import RunDirectoryError
+from brownout.base.errors import RunDirectoryError, UndoFailed
 from brownout.base.leash import leashed
 from brownout.base.scratch import scratch
 from brownout.base.termination import Terminated
@@ -66,6 +66,7 @@ class ExperimentProcess:
     Whatever ends this process ends the run too, which first puts everything back: a signal is
     passed on once and its end is awaited, and where this process dies the run's leash tells it.
     A terminal's Ctrl-C reaches the run only through us, since a second one would cut it short.
+    Where a run that was ended so leaves something broken, `UndoFailed` is raised in its place.
     """
 
     def __init__(
@@ -99,7 +100,9 @@ class ExperimentProcess:
                 break
             except KeyboardInterrupt as again:
                 self.end(type(again))
-        self._place.close()
+        with self._place:
+            if kind is not None and issubclass(kind, KeyboardInterrupt):
+                self._raise_if_unmended()
 
     def end(self, kind: type[BaseException]) -> None:
         """Have the run end as we are ending, by an exception of this `kind`; without a wait."""
@@ -111,13 +114,21 @@ class ExperimentProcess:
         self.process.wait()
         report = self._report()
         directory = Path(str(report["run"])) if report.get("run") else None
+        return Outcome(directory, _impact_of(directory), self._unmended(report))
+
+    def _raise_if_unmended(self) -> None:
+        if unmended := self._unmended(self._report()):
+            raise UndoFailed(
+                f"the run was stopped, and something is still broken: {unmended}",
+                "`brownout heal` it",
+            )
+
+    def _unmended(self, report: Mapping[str, Any]) -> str | None:
+        """Return what our process, which is over, has left broken."""
         left = [claim.run for claim in open_runs.claims() if self._has_made(claim)]
-        unmended = None
         if report.get("undo_failed"):
-            unmended = "; ".join(map(str, report["undo_failed"]))
-        elif left:
-            unmended = f"the run {left[0]} died before it had put everything back"
-        return Outcome(directory, _impact_of(directory), unmended)
+            return "; ".join(map(str, report["undo_failed"]))
+        return f"the run {left[0]} died before it had put everything back" if left else None
 
     def _has_made(self, claim: Claim) -> bool:
         """Whether our process made a claim; other runs on other clusters may begin beside it.

@@ -211,8 +211,11 @@ class Resilience:
 
 def _outcome(path: Path, variables: Sequence[str]) -> Outcome:
     """Run an experiment to its end, in a process of its own."""
-    with ExperimentProcess(path, variables) as process:
-        return process.outcome()
+    try:
+        with ExperimentProcess(path, variables) as process:
+            return process.outcome()
+    except UndoFailed as error:  # after a Ctrl-C, which is to end the other tests as well
+        raise KeyboardInterrupt(str(error)) from error
 
 
 def _is_of_brownout(path: Path) -> bool:
