@@ -7,7 +7,7 @@ import typer
 
 from brownout.base.errors import ExitCode
 from brownout.cli.framework import App
-from brownout.cli.output import say
+from brownout.cli.output import however_it_ends, say
 
 if TYPE_CHECKING:
     from brownout.runs.book.record import Record
@@ -75,11 +75,8 @@ def run(
     else:
         record = records.new(spec)
     say(f"the book is kept in {record.path}")
-    try:
+    with however_it_ends(lambda: _write(spec, record, anew=False) if record.made else None):
         conduct(spec, record, say, part)
-    finally:
-        if record.made:
-            _write(spec, record, anew=False)
     missing = [
         f"{key.engine}, {key.fault}, {key.load}"
         for each in part.engines

@@ -7,7 +7,7 @@ import typer
 
 from brownout.base.errors import ExitCode
 from brownout.cli.framework import App
-from brownout.cli.output import say
+from brownout.cli.output import however_it_ends, say
 
 if TYPE_CHECKING:
     from brownout.runs.clients.record import Record
@@ -61,11 +61,8 @@ def run(
     else:
         record = records.new(spec)
     say(f"the comparison is kept in {record.path}")
-    try:
+    with however_it_ends(lambda: _write(spec, record) if record.runs else None):
         conduct(spec, record, say)
-    finally:
-        if record.runs:
-            _write(spec, record)
     missing = [group for group in spec.groups if record.judged(group) < spec.repeats]
     for group in missing:
         names = ", ".join(row.name for row in spec.groups[group])

@@ -13,7 +13,7 @@ import typer
 from brownout.base.errors import ConfigurationError, ExitCode, Refused
 from brownout.cli.arguments import Json, Seed, complete_cluster, complete_workload
 from brownout.cli.durations import duration_option, seconds
-from brownout.cli.output import say
+from brownout.cli.output import however_it_ends, say
 from brownout.cli.settings import Settings, changes
 
 if TYPE_CHECKING:
@@ -114,11 +114,8 @@ def explore(
         put_back(record, say)
     if record.spent_s < record.budget_s:
         record.ended = ""
-        try:
+        with however_it_ends(lambda: say(f"report {write(record)}") if record.tries else None):
             conduct(record, say)
-        finally:
-            if record.tries:
-                say(f"report {write(record)}")
     raise typer.Exit(_result(record, output, as_json))
 
 

@@ -1,6 +1,7 @@
 """Where a command writes: its progress, and `--output` with the format of a file by its suffix."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ import typer
 
 from brownout.base.errors import ConfigurationError
 
-__all__ = ["DIRECTORY", "STDOUT", "by_format", "output_option", "say"]
+__all__ = ["DIRECTORY", "STDOUT", "by_format", "however_it_ends", "output_option", "say"]
 
 #: What `by_format` calls a directory to write into, and stdout, which `-` stands for.
 DIRECTORY, STDOUT = "a directory", "-"
@@ -54,3 +55,20 @@ def _words(formats: Sequence[str]) -> str:
 def say(words: str) -> None:
     """Print a line of progress on stderr, with the time of day."""
     typer.echo(f"[{datetime.now():%H:%M:%S}] {words}", err=True)
+
+
+@contextmanager
+def however_it_ends(write: Callable[[], object]) -> Iterator[None]:
+    """Have `write` write the page of what the block has made, also where an error ends that.
+
+    What then is in the way of the page is said, and does not hide the error.
+    """
+    try:
+        yield
+    except BaseException:
+        try:
+            write()
+        except (Exception, KeyboardInterrupt) as error:
+            say(f"the page is not written: {str(error) or 'stopped'}")
+        raise
+    write()

@@ -15,7 +15,7 @@ from tests.cli.conftest import Brownout
 from tests.runs.book.made import BOOK, record_of, write_book
 from tests.wording import mentions
 
-from brownout.base.errors import Aborted, UndoFailed, Unsupported
+from brownout.base.errors import Aborted, RunDirectoryError, UndoFailed, Unsupported
 from brownout.base.wait import wait_until
 from brownout.faults import open_runs
 from brownout.infra import lab
@@ -133,6 +133,22 @@ def test_a_run_that_was_aborted_and_not_put_back_says_that_something_is_broken(
     with pytest.raises(UndoFailed, match="n2 is still stopped"):
         conduct(book, record, lambda _: None)
     assert open_record(record.path)[0].made == []
+
+
+def test_a_record_that_cannot_be_written_does_not_hide_that_something_is_broken(
+    home: Path, script: Callable[..., Scripted], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    book, record = record_of(home, **ONE)
+    script("fail and broken")
+    monkeypatch.setattr(conducting, "condition", lambda _: "up")
+
+    def full_disk(made: Record) -> None:
+        if made.made:
+            raise RunDirectoryError("cannot be written")
+
+    monkeypatch.setattr(Record, "save", full_disk)
+    with pytest.raises(UndoFailed, match="n2 is still stopped"):
+        conduct(book, record, lambda _: None)
 
 
 def test_a_part_of_a_book_is_run_first_and_the_rest_is_resumed(

@@ -137,6 +137,21 @@ def test_a_cluster_that_is_still_broken_gets_no_further_run(
     assert len(open_record(record.path)[0].runs) == 1
 
 
+def test_a_record_that_cannot_be_written_does_not_hide_that_something_is_broken(
+    home: Path, script: Callable[..., Scripted], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    comparison, record = record_of(home)
+    script("broken")
+    monkeypatch.setattr(conducting, "condition", lambda _: "up")
+
+    def full_disk(_: Record) -> None:
+        raise RunDirectoryError("cannot be written")
+
+    monkeypatch.setattr(Record, "save", full_disk)
+    with pytest.raises(UndoFailed, match="n2 is still stopped"):
+        conduct(comparison, record, lambda _: None)
+
+
 def test_no_client_is_compared_on_a_stand_in(
     home: Path, script: Callable[..., Scripted], monkeypatch: pytest.MonkeyPatch
 ) -> None:

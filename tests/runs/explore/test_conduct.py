@@ -11,7 +11,7 @@ from tests.cli.conftest import Brownout
 from tests.runs.explore.world import LAB, SPACE, loses_after_kill_and_pause
 from tests.wording import mentions
 
-from brownout.base.errors import Aborted, Inconclusive, UndoFailed
+from brownout.base.errors import Aborted, Inconclusive, RunDirectoryError, UndoFailed
 from brownout.inventory import inventory
 from brownout.runs.explore import conduct as conducting
 from brownout.runs.explore.page import headline, write
@@ -232,6 +232,23 @@ def test_an_aborted_run_that_left_your_own_cluster_broken_says_so(
     _, run = explore(ends=["aborted, not put back"])
     with pytest.raises(UndoFailed, match="n1 is still frozen"):
         run(new(Request(LAB, 5), 800))
+
+
+def test_a_record_that_cannot_be_written_does_not_hide_that_something_is_broken(
+    explore: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = inventory.declared(LAB).model_copy(update={"lab": None, "nodes": ("n1",)})
+    monkeypatch.setattr(inventory, "declared", lambda _: own)
+    _, run = explore(ends=["not put back"])
+    record = new(Request(LAB, 5), 800)
+
+    def full_disk(made: Record) -> None:
+        if made.tries:
+            raise RunDirectoryError("cannot be written")
+
+    monkeypatch.setattr(Record, "save", full_disk)
+    with pytest.raises(UndoFailed, match="n1 is still frozen"):
+        run(record)
 
 
 def test_without_jinja2_only_the_page_is_missing(

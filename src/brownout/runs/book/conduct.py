@@ -188,18 +188,20 @@ class _Engine:
 
     def _keep(self, key: Key, outcome: Outcome, seed: int, took_s: float) -> None:
         record, verdict = self._record, outcome.verdict
-        if not outcome.was_aborted:
-            run = record.where(Path(outcome.directory)) if outcome.directory else ""
-            record.made.append(
-                BookRun(key.engine, key.fault, key.share, verdict, run, seed, round(took_s, 1))
-            )
-            record.save()
-            self._say(f"{key.engine}, {key.fault}: {verdict}")
-        if outcome.unmended:
-            raise UndoFailed(
-                f"{key.engine} is still broken after {key.fault}: {outcome.unmended}",
-                "`brownout heal` it, then --resume",
-            )
+        try:
+            if not outcome.was_aborted:
+                run = record.where(Path(outcome.directory)) if outcome.directory else ""
+                record.made.append(
+                    BookRun(key.engine, key.fault, key.share, verdict, run, seed, round(took_s, 1))
+                )
+                record.save()
+                self._say(f"{key.engine}, {key.fault}: {verdict}")
+        finally:
+            if outcome.unmended:
+                raise UndoFailed(
+                    f"{key.engine} is still broken after {key.fault}: {outcome.unmended}",
+                    "`brownout heal` it, then --resume",
+                )
         if outcome.was_aborted:
             raise Aborted(f"the run of {key.fault} on {key.engine} was aborted", "use --resume")
 

@@ -86,16 +86,18 @@ def _run(comparison: Comparison, record: Record, group: str, say: Say) -> None:
     ) as process:
         outcome = process.outcome()
     took_s = round(time.monotonic() - began, 1)
-    if not outcome.was_aborted:
-        run = record.where(Path(outcome.directory)) if outcome.directory else ""
-        record.runs.append(ClientsRun(group, outcome.verdict, run, seed, took_s))
-        record.save()
-    say(f"run {done + 1}: {outcome.verdict}")
-    if outcome.unmended:
-        raise UndoFailed(
-            f"{comparison.cluster} is still broken: {outcome.unmended}",
-            "`brownout heal` it, then --resume",
-        )
+    try:
+        if not outcome.was_aborted:
+            run = record.where(Path(outcome.directory)) if outcome.directory else ""
+            record.runs.append(ClientsRun(group, outcome.verdict, run, seed, took_s))
+            record.save()
+        say(f"run {done + 1}: {outcome.verdict}")
+    finally:
+        if outcome.unmended:
+            raise UndoFailed(
+                f"{comparison.cluster} is still broken: {outcome.unmended}",
+                "`brownout heal` it, then --resume",
+            )
     if outcome.was_aborted:
         raise Aborted(f"the run of {group} was aborted", "use --resume")
 

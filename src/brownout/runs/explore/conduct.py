@@ -330,11 +330,13 @@ class _Exploration:
         )  # fmt: skip
         self._since = now
         record.tries.append(attempted)
-        record.save()
-        deliver_files(record.path, [FILE], self._say)
-        if outcome.unmended:
-            self._mend(outcome.unmended)
-        elif "never_redundant" in broken and self._declared.lab is not None:
+        try:
+            record.save()
+            deliver_files(record.path, [FILE], self._say)
+        finally:
+            if outcome.unmended:
+                self._mend(outcome.unmended)
+        if not outcome.unmended and "never_redundant" in broken and self._declared.lab is not None:
             self._rebuild()
         self._not_begun = 0 if outcome.directory else self._not_begun + 1
         if self._not_begun == _MOST_NOT_BEGUN:
