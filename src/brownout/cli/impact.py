@@ -126,7 +126,9 @@ def impact(
     )
     series = read(file, options)
     apart = seconds(resolution, "--resolution") if resolution else None
-    settings = replace(MeasureSettings.default(), resolution_s=apart)
+    settings = MeasureSettings.default()
+    least = max(settings.blackout_operations, series.silence)
+    settings = replace(settings, resolution_s=apart, blackout_operations=least)
     reported = [not math.isnan(count) for count in series.ok]
     measured = rounded(
         series_impact(

@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from tests.run.foreign.outputs import BEGIN, LINES, RATE, REQUESTS, served
 from tests.wording import naming
 
 from brownout.base.errors import ConfigurationError
-from brownout.measure import ScopeImpact, series_impact
+from brownout.measure import MeasureSettings, ScopeImpact, series_impact
 from brownout.run.foreign import FORMATS, ForeignSeries, Options, read
 
 
@@ -27,6 +28,7 @@ def impact_of(series: ForeignSeries) -> ScopeImpact:
     findings = series_impact(
         series.start, counts, series.offered,
         fault_at=series.fault_at, until=series.end, reported=reported, most=series.most,
+        settings=replace(MeasureSettings.default(), blackout_operations=max(5, series.silence)),
     )  # fmt: skip
     return findings.faults[0].scopes["total"]
 

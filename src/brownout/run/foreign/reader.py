@@ -147,7 +147,7 @@ def _aligned(
         if content.zone_s is None and at.zone_s is not None:
             if content.epoch is None:
                 raise refused(
-                    f"--fault-at: names a zone, the times of {name} name none",
+                    f"--fault-at: is a time in a known zone, the times of {name} name none",
                     "give --fault-at without a zone, as the file's clock showed it",
                 )
             return t, ("the file's times name no zone and are read as UTC",)

@@ -1,9 +1,10 @@
 """A row per request: requests as counts per interval.
 
 A log of requests has no gaps: where it has no row, no request was started. A tool that waits for
-answers (closed loop) starts fewer requests while service is slow or gone, and then a success ratio
-by start hides what was lost; of a tool that keeps its schedule (open loop) it shows it. Which of
-both it was is seen in the log itself: in the seconds after the fault that served fewer than usual.
+answers (closed loop) starts fewer requests while service is slow or gone, and more while failures
+come back fast; then a success ratio by start hides what was lost, or shows too much. Of a tool that
+keeps its schedule (open loop) it shows what was lost. Which of both it was is seen in the log
+itself: in the seconds after the fault that served fewer than usual.
 """
 
 import math
@@ -31,19 +32,27 @@ _LEAST, _LEAST_SHARE, _LEAST_SIGMAS = 5, 0.05, 4.5
 #: Counts of random times vary by their mean, and a sample of them by no less than the first share
 #: of it. What varies less came at even intervals, which vary by at least the second.
 _EVEN, _LEAST_VARIANCE = 0.4, 0.1
-#: A tool keeps its schedule if requests that it did not start are at most this share of those lost.
-_NOT_STARTED = 0.2
+#: A tool keeps its schedule if requests that it did not start are at most this share of those lost,
+#: and if it did not start more than the second share beyond the usual.
+_NOT_STARTED, _BEYOND = 0.2, 0.5
 #: The success ratio by start shows what was lost if it shows at least this share of it as failed.
 _FAILED = 0.5
 #: At the end of its work a tool starts less than this share of the usual; the last requests that
 #: are counted by their end come in then. The first seconds after the fault, so many, do not
 #: count as such an end.
 _STRAGGLING, _AT_WORK_S = 0.2, 10
+#: A tool still waits if its last request ended so many times the longest usual time after it began.
+_WAITING = 2
+#: Of requests by their end, silence is an outage where it lasts for 0.3 s, of which this much lies
+#: in whole buckets, or where so many were to be expected.
+_SILENT_S, _SILENT = 0.25, 30
 
-_View = Literal["start", "fewer", "later"]
+_View = Literal["start", "fewer", "more", "later"]
 _HOW: dict[_View, str] = {
     "start": "judged by their start: as many were started after the fault as before it",
     "fewer": "judged by the end of those that succeeded: fewer were started while service was bad",
+    "more": "judged by the end of those that succeeded: more were started while service was bad, "
+    "since failures came back fast",
     "later": "judged by the end of those that succeeded: many were started while service was bad "
     "and succeeded later",
 }
@@ -60,13 +69,27 @@ class Request:
 
 @dataclass(slots=True)
 class _Counts:
-    """Requests by the bucket they started in, those served by start and by end."""
+    """Requests by the bucket they started in, those served by start and by end.
+
+    `end` is the bucket in which the last of them ended. Of those that ended before the fault,
+    `answered` is how many there were, `busy_s` how long they took together, `longest_s` the longest
+    of them.
+    """
 
     started: Counter[int]
     ok_by_start: Counter[int]
     ok_by_end: Counter[int]
     whole: bool = True
     n: int = 0
+    end: int = 0
+    answered: int = 0
+    busy_s: float = 0.0
+    longest_s: float = 0.0
+
+    @property
+    def waits(self) -> bool:
+        """Whether the tool was waiting for answers when the log ended, and not at its end."""
+        return self.end - max(self.started) > 1 + _WAITING * self.longest_s * _PER_S
 
 
 def counted(
@@ -82,23 +105,34 @@ def counted(
         counts.started[bucket] += 1
         counts.n += 1
         counts.whole = counts.whole and request.start == math.floor(request.start)
+        ended = math.floor(request.end * _PER_S + 1e-4)
+        counts.end = max(counts.end, ended)
+        if request.end <= fault_at:
+            took = request.end - request.start
+            counts.answered += 1
+            counts.busy_s += took
+            counts.longest_s = max(counts.longest_s, took)
         if request.ok:
             counts.ok_by_start[bucket] += 1
-            counts.ok_by_end[math.floor(request.end * _PER_S + 1e-4)] += 1
+            counts.ok_by_end[ended] += 1
         if len(counts.started) > LONGEST_S * _PER_S:
             raise _too_long(name)
     if not counts.started:
         raise refused(f"{name}: has no request, wanted a row for each")
-    first = min(counts.started)
-    last = max(*counts.started, *counts.ok_by_end) if counts.ok_by_end else max(counts.started)
+    first, last = min(counts.started), max(counts.started)
+    if counts.waits:
+        last = counts.end
     if last - first > LONGEST_S * _PER_S:
         raise _too_long(name)
     if not first <= fault_at * _PER_S < last + 1:
         raise outside(fault_at, first / _PER_S, (last + 1) / _PER_S, is_epoch(first / _PER_S))
     step = _PER_S if counts.whole else 1
-    places = range(first, last + 1, step)
     view = _view(counts, first, fault_at)
     by_start = view == "start"
+    if by_start or not counts.waits:  # the bucket of the last start may be cut short
+        last = max(counts.started) - (step == 1 and not by_start)
+    places = range(first, last + 1, step)
+    before_s = fault_at - first / _PER_S
     by = counts.ok_by_start if by_start else counts.ok_by_end
 
     def total(counter: Counter[int], place: int) -> float:
@@ -113,7 +147,19 @@ def counted(
         format=format,
         row_s=step / _PER_S,
         notes=(*notes, f"{counts.n:,} requests, {_HOW[view]}"),
+        silence=0 if by_start or before_s <= 0 else _silence(counts, before_s),
     )
+
+
+def _silence(counts: _Counts, before_s: float) -> int:
+    """Return how many answers have to be missing before silence is an outage.
+
+    As many as are usually under way may come in together, so that none does for as long as an
+    answer takes; and among a few a bucket, one is empty by chance. `before_s` is how long the
+    requests before the fault took place.
+    """
+    by_chance = min(_SILENT, _SILENT_S * counts.answered / before_s)
+    return math.ceil(max(counts.busy_s / before_s, by_chance))
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,13 +190,17 @@ def _view(counts: _Counts, first: int, fault_at: float) -> _View:
         before = before[:_BASELINE_S]
     # The second in which the last request starts may be cut short.
     after = [second(begin) for begin in range(fault, max(counts.started) - _PER_S + 1, _PER_S)]
+    if before and not after and counts.waits:
+        return "fewer"
     if not before or not after:
         return "start"
     usual = fmean(each.started for each in before)
     while len(after) > _AT_WORK_S and _is_straggling(after[-1], usual):
         after.pop()
     served = [each.served for each in before]
-    worse = [after[place] for place in _worse([each.served for each in after], served)]
+    places = _worse([each.served for each in after], served)
+    worse = [after[place] for place in sorted(places)]
+    calm = [each.started for place, each in enumerate(after) if place not in places]
     lost = fmean(served) * len(worse) - sum(each.served for each in worse)
     not_started = usual * len(worse) - sum(each.started for each in worse)
     failed = sum(each.failed - fmean(one.failed for one in before) for each in worse)
@@ -158,6 +208,9 @@ def _view(counts: _Counts, first: int, fault_at: float) -> _View:
     chance = 2 * math.sqrt(_variance(starts) * len(worse) * (1 + len(worse) / len(before)))
     if not_started > _NOT_STARTED * lost + chance:
         return "fewer"
+    most = max(usual, fmean(calm or [0])) * len(worse)
+    if sum(each.started for each in worse) > (1 + _BEYOND) * most + 2 * chance:
+        return "more"
     return "later" if failed < _FAILED * lost - chance else "start"
 
 
@@ -172,7 +225,7 @@ def _variance(counts: Sequence[int]) -> float:
     return max(variance, _LEAST_VARIANCE * mean if even else mean)
 
 
-def _worse(after: Sequence[int], before: Sequence[int]) -> list[int]:
+def _worse(after: Sequence[int], before: Sequence[int]) -> set[int]:
     """Return the places of the seconds that served fewer than those before, not by chance.
 
     Every stretch of some lengths is compared with the usual, by the deviance of a Poisson process
@@ -193,7 +246,7 @@ def _worse(after: Sequence[int], before: Sequence[int]) -> list[int]:
             deviance += 2 * served * math.log(served / expected) if served else 0.0
             if deviance >= _LEAST_SIGMAS**2 * error:
                 worse.update(range(place, place + length))
-    return sorted(worse)
+    return worse
 
 
 def _too_long(name: str) -> Exception:

@@ -81,7 +81,8 @@ class ForeignSeries:
     Rows follow each other without gaps. `ok` is NaN where nothing is known. `offered` is None
     where only what was served is known. `most` is how many may have been served where some of it is
     not known, else `ok`; None where all is known. `notes` say how the file was read, a sentence
-    each.
+    each. `silence` is how many operations have to be missing before it is an outage that none is
+    served, where that is more than measures ask for.
     """
 
     start: list[float]
@@ -93,6 +94,7 @@ class ForeignSeries:
     row_s: float
     notes: tuple[str, ...] = ()
     most: list[float] | None = None
+    silence: int = 0
 
 
 @dataclass(frozen=True, slots=True)
