@@ -301,6 +301,15 @@ def test_a_zone_that_only_the_file_names_is_refused_but_for_utc(tmp_path: Path) 
     assert any("--fault-at" in note and "UTC" in note for note in series.notes)
 
 
+def test_a_date_with_dots_begins_with_its_day(tmp_path: Path) -> None:
+    text = "t;ok\n" + "".join(
+        f"03.02.2026 {10 + t // 60}:{t % 60:02}:00;{0 if t == 70 else '1,5'}\n" for t in range(120)
+    )
+    series = parsed(tmp_path, text, fault_at="2026-02-03 11:10:00")
+    assert series.fault_at == pytest.approx(series.start[70])
+    assert series.ok[70] == 0
+
+
 @pytest.mark.parametrize("zone", [" UTC", " Z", " +0000", " +0000 UTC", "Z", "+00:00", " GMT"])
 def test_a_time_with_a_zone_is_read_however_it_is_written(zone: str, tmp_path: Path) -> None:
     for form in ("2024-06-01 {}:{:02}:{:02}", "2024/06/01 {}:{:02}:{:02}.000"):

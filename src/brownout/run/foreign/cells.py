@@ -47,7 +47,7 @@ _THOUSANDS = re.compile(
 _OTHER = {".": ",", ",": "."}
 _TOTAL_NAME = re.compile(r"_(?:total|count|sum)(?:\{.*\})?$", re.IGNORECASE)
 _CLOCKS = ("%Y-%m-%d %H:%M:%S:%f", "%Y/%m/%d %H:%M:%S", "%Y/%m/%d %H:%M:%S.%f",
-           "%Y/%m/%d %H:%M:%S%z", "%Y/%m/%d %H:%M:%S.%f%z")  # fmt: skip
+           "%Y/%m/%d %H:%M:%S%z", "%Y/%m/%d %H:%M:%S.%f%z", "%d.%m.%Y %H:%M:%S")  # fmt: skip
 #: A zone as some write it: ` UTC`, ` +0000`, `+0200 CEST`, of which the name repeats the number.
 _ZONE = re.compile(
     r"(?P<time>.*:\d\d\S*?)\s*(?:(?P<utc>UTC|GMT|Z)|(?P<ahead>[+-]\d\d:?\d\d)(?: [A-Z]{3,5})?)"
