@@ -321,7 +321,7 @@ def _given_variables() -> Mapping[str, Any]:
 
 
 #: The parts of a journal that hold what an experiment says, and what its activities answered.
-_TOLD_BY_OTHERS = ("experiment", "steady_states", "run", "rollbacks")
+_OF_OTHERS = ("experiment", "steady_states", "run", "rollbacks")
 
 
 def _redact(journal: dict[str, Any]) -> None:
@@ -330,5 +330,5 @@ def _redact(journal: dict[str, Any]) -> None:
     Dynamic configuration copies them into the experiment, Chaos Toolkit's message for an action
     that failed has the arguments as they were given, and a process may print them.
     """
-    told = {key: journal[key] for key in _TOLD_BY_OTHERS if key in journal}
-    journal.update(redact(told, offered_secrets()))
+    of_others = {key: journal[key] for key in _OF_OTHERS if key in journal}
+    journal.update(redact(of_others, offered_secrets()))
