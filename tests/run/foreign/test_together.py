@@ -268,3 +268,29 @@ def test_counters_by_status_and_source_are_each_counted(tmp_path: Path) -> None:
     series = parsed(tmp_path, text, fault_at=T0)
     assert series.offered == pytest.approx([200] * 119)
     assert impact_of(series).losses.lost_operations == pytest.approx(1000, rel=0.02)
+
+
+def test_what_a_killed_process_counted_since_its_last_row_is_a_range(tmp_path: Path) -> None:
+    """Scraped every 15 s, it served as usual until 60 s, and n2 all the time."""
+    text = prometheus(
+        ({"__name__": "x_total", "pod": "n1"}, [(t, 100.0 * t) for t in range(5, 60, 15)]),
+        ({"__name__": "x_total", "pod": "n2"}, [(t, 100.0 * t) for t in range(5, 240, 15)]),
+    )
+    series = parsed(tmp_path, text, fault_at=T0)
+    found = impact_of(series)
+    assert found.course.blackout is not None
+    least, most = found.ranges.get("blackout", (found.course.blackout, found.course.blackout))
+    assert least == 0
+    least, most = found.ranges["lost_operations"]
+    assert least is not None
+    assert most is not None
+    assert least <= 100 * (230 - 60) <= most
+
+
+def test_totals_that_are_read_at_moments_of_their_own_end_with_the_file(tmp_path: Path) -> None:
+    text = prometheus(
+        *(({"__name__": "x_total", "pod": f"n{n}"},
+           [(t + n, 100.0 * (t + n)) for t in range(5, 240, 15)])
+          for n in range(3))
+    )  # fmt: skip
+    assert parsed(tmp_path, text, fault_at=T0).most is None

@@ -110,7 +110,7 @@ def series_of(
         row_s=step,
         notes=tuple(notes),
         most=[each.ok + each.absent_usual for each in intervals]
-        if any(each.absent for each in intervals)
+        if any(each.absent_usual for each in intervals)
         else None,
     )
 
@@ -419,7 +419,10 @@ def _filled(
     what += f" of {of}" if of else ""
     if meant == "zero":
         notes.append(f"{what} {'is' if len(gaps) == 1 else 'are'} read as nothing served")
-        return _zeros([replace(each, absent="", absent_usual=0.0) for each in intervals])
+        return _zeros(
+            [replace(each, absent="", absent_usual=0.0) if each.absent else each
+             for each in intervals]
+        )  # fmt: skip
     if meant == "unknown":
         notes.append(f"of {what} nothing is known: measures have a best and a worst case")
         return _zeros(intervals, reported=False)

@@ -103,7 +103,8 @@ class Row:
 
     `place` names it in messages; `total` is a running total beside a rate; `length` is the row's
     own length in seconds, where it has one. Of several series added up, `absent` names those that
-    have no number at this moment, and `absent_usual` is their usual one.
+    have no number at this moment, and `absent_usual` is their usual one. It is also what a running
+    total that ended for good may have counted up to this moment.
     """
 
     t: float

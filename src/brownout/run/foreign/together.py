@@ -19,6 +19,8 @@ __all__ = ["Labelled", "added_up", "are_totals", "is_outcome"]
 
 #: A series with fewer of its moments is not steady, so a missing one says nothing.
 _STEADY = 0.5
+#: A series has ended where so many of its steps later others still have rows.
+_MISSED = 1.5
 #: Labels that say how an operation ended.
 _OUTCOME = re.compile(
     r"(?:(?:http|grpc|rpc|response|resp|return|exit|error|request|req|status|result)[_ .-]?)*"
@@ -90,6 +92,9 @@ def added_up(
         for parts in groups.values()
     ]
     rows = _summed([(who, at) for who, at, _ in merged], moments)
+    if total and not outcomes:
+        unseen = _unseen(series, sorted(moments))
+        rows = [replace(row, absent_usual=unseen.get(row.t, 0.0)) for row in rows]
     by = f" by {', '.join(differing)}" if differing else ""
     notes = [f"{len(series)} series{by} added up (--where keeps one)"]
     if outcomes:
@@ -182,6 +187,26 @@ def _total_at(values: Mapping[float, float | None], moments: Sequence[float]) ->
         rise = 0.0 if end in restarts or end == begin else total_at[end] - total_at[begin]
         filled[t] = 0.0 if t < begin else total_at[begin] + rise * (t - begin) / (end - begin or 1)
     return filled
+
+
+def _unseen(series: Sequence[Labelled], moments: Sequence[float]) -> dict[float, float]:
+    """Return how much totals that ended for good may have counted after their last row, by moment.
+
+    A process that is killed between two looks takes with it what it had counted since the first.
+    """
+    unseen: dict[float, float] = {}
+    for each in series:
+        counted = sorted((row.t, row.ok) for row in each.rows if row.ok is not None)
+        rates = [(n - m) / (b - a) for (a, m), (b, n) in pairwise(counted) if n > m]
+        if not rates:
+            continue
+        last = counted[-1][0]
+        step = median(b - a for (a, _), (b, _) in pairwise(counted))
+        if moments[-1] - last < _MISSED * step:
+            continue
+        later = next(t for t in moments if t > last)
+        unseen[later] = unseen.get(later, 0.0) + median(rates) * (later - last)
+    return unseen
 
 
 def _merged(
