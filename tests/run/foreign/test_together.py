@@ -293,4 +293,6 @@ def test_totals_that_are_read_at_moments_of_their_own_end_with_the_file(tmp_path
            [(t + n, 100.0 * (t + n)) for t in range(5, 240, 15)])
           for n in range(3))
     )  # fmt: skip
-    assert parsed(tmp_path, text, fault_at=T0).most is None
+    series = parsed(tmp_path, text, fault_at=T0)
+    assert series.most is None
+    assert impact_of(series).losses.lost_operations == 0

@@ -6,7 +6,7 @@ by status do not add up to what was served: those of failures are only offered.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
@@ -80,6 +80,10 @@ def added_up(
         by_default and are_totals(counts, content.column, sure)
     )
     if total:
+        # Read at moments of their own, totals that still count are all there until the first ends.
+        end = max(moments, default=0.0)
+        until = min((max(at) for at in columns if not _has_ended(at, end)), default=end)
+        moments = {t: row for t, row in moments.items() if t <= until}
         columns = [_counted_on(at, sorted(moments)) for at in columns]
     groups: dict[tuple[str, ...], list[tuple[Labelled, bool, dict[float, Row]]]] = {}
     rest = [label for label in differing if label not in outcomes]
@@ -189,6 +193,13 @@ def _total_at(values: Mapping[float, float | None], moments: Sequence[float]) ->
     return filled
 
 
+def _has_ended(times: Iterable[float], end: float) -> bool:
+    """Say whether a series with rows at these times has none for a while before `end`."""
+    ordered = sorted(times)
+    steps = [b - a for a, b in pairwise(ordered)]
+    return not steps or end - ordered[-1] >= _MISSED * median(steps)
+
+
 def _unseen(series: Sequence[Labelled], moments: Sequence[float]) -> dict[float, float]:
     """Return how much totals that ended for good may have counted after their last row, by moment.
 
@@ -198,12 +209,9 @@ def _unseen(series: Sequence[Labelled], moments: Sequence[float]) -> dict[float,
     for each in series:
         counted = sorted((row.t, row.ok) for row in each.rows if row.ok is not None)
         rates = [(n - m) / (b - a) for (a, m), (b, n) in pairwise(counted) if n > m]
-        if not rates:
+        if not rates or not _has_ended([t for t, _ in counted], moments[-1]):
             continue
         last = counted[-1][0]
-        step = median(b - a for (a, _), (b, _) in pairwise(counted))
-        if moments[-1] - last < _MISSED * step:
-            continue
         later = next(t for t in moments if t > last)
         unseen[later] = unseen.get(later, 0.0) + median(rates) * (later - last)
     return unseen
