@@ -45,6 +45,10 @@ class DelayNode(_OnALink, NodeFault):
         """Return by what it would be slowed."""
         return delay.plan(node, host, "add")
 
+    def hits_machine(self, node: Node, arguments: Arguments) -> bool:
+        """All that the machine sends is slowed."""
+        return True
+
     def do(
         self,
         faults: "Faults",

@@ -23,7 +23,7 @@ from brownout.databases.adapter import Adapter, Support
 from brownout.faults import guards
 from brownout.faults.act import PROCESS, Act, Evidence, PendingUndo
 from brownout.inventory.model import Cluster, Node
-from brownout.machine.host import HOST_ACTS, Host, Proof, host_for
+from brownout.machine.host import HOST_ACTS, Host, Proof, host_for, neighbours
 
 if TYPE_CHECKING:
     from brownout.faults.faults import Faults
@@ -250,13 +250,37 @@ class NodeFault(HostAction, Fault):
         """Return what its event says of its size."""
         return arguments
 
+    def hits_machine(self, node: Node, arguments: Arguments) -> bool:
+        """Return whether it hits all nodes of the machine of `node`, where that has several."""
+        return False
+
     def undo_value(self, faults: "Faults", node: Node) -> Any:
         """Return what its undo has to know, for the record; asked before it is done."""
         return None
 
+    def neighbours(self, members: Sequence[Node], node: Node, arguments: Arguments) -> list[Node]:
+        """Return the other `members` that it hits, since they share the machine of `node`."""
+        hits = self.hits_machine(node, arguments)
+        return neighbours(node, members) if hits else []
+
+    def plan(
+        self, cluster: Cluster, adapter: Adapter | None, node: Node | None, arguments: Arguments
+    ) -> list[str] | None:
+        """Return what the node's host would do, and which other nodes it hits."""
+        lines = super().plan(cluster, adapter, node, arguments)
+        if adapter is None or node is None or not lines:
+            return lines
+        try:
+            hit = self.neighbours(cluster.nodes, node, arguments)
+        except BrownoutError:  # the plan of the node says so
+            return lines
+        names = ", ".join(each.name for each in hit)
+        return [*lines, f"hits {names} too, on the same machine"] if hit else lines
+
     def check(self, faults: "Faults", node: Node, **arguments: Any) -> None:
         """Raise `Refused` where a guard refuses it; nothing is touched."""
-        faults.check_break(node, self.act, self.why_not_now(faults, node, **arguments))
+        hit = self.neighbours(faults.members, node, arguments)
+        faults.check_break(node, self.act, self.why_not_now(faults, node, **arguments), hit)
 
     def run(self, faults: "Faults", node: Node, **arguments: Any) -> Evidence:
         """Ask the guards, write the intent, act, write the proof; return what was seen.
@@ -275,10 +299,15 @@ class NodeFault(HostAction, Fault):
         leaves = PendingUndo(self.undo_name, node.name, value=value) if self.undo_name else None
         size = self.size(faults, node, **arguments)
         act = Act(self.type, self.name, node.name, leaves, size)
-        evidence = faults.perform(act, lambda: self.do(faults, node, **arguments))
+        evidence = faults.perform(act, lambda: self._do(faults, node, arguments))
         if not self.stays:
             faults.resolve(self.undo_name, node.name)
         return evidence
+
+    def _do(self, faults: "Faults", node: Node, arguments: Arguments) -> Proof:
+        proof = self.do(faults, node, **arguments)
+        others = faults.hit_too(node.name) if self.hits_machine(node, arguments) else []
+        return replace(proof, evidence={**proof.evidence, "hits_too": others}) if others else proof
 
 
 class NodeUndo(HostAction, Undo):

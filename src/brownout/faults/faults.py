@@ -92,6 +92,8 @@ class Faults:
         self._watches = Watches(events, to_t, may_end_early)
         #: What the intent of each act added to what is pending, and what it took away.
         self._left: dict[int, tuple[Pending, Pending]] = {}
+        #: The nodes that a fault of each node hits as well, since they share its machine.
+        self._hit_too: dict[str, list[str]] = {}
         #: Settings of the cluster that were changed, for nodes that come later.
         self.given: dict[str, Any] = {}
         #: Events that get their effect with a later act, as a quiesce with its recluster.
@@ -118,9 +120,20 @@ class Faults:
         return undos.broken(self.pending)
 
     @property
+    def hit(self) -> dict[str, str]:
+        """As `broken`, with the nodes that a fault of another one of their machine hits too."""
+        broken = self.broken
+        too = {each: broken[node] for node in broken for each in self.hit_too(node)}
+        return {**too, **broken}
+
+    def hit_too(self, node: str) -> list[str]:
+        """Return the nodes that the fault of `node` hits as well, on the same machine."""
+        return self._hit_too.get(node, [])
+
+    @property
     def hidden(self) -> frozenset[str]:
         """The nodes that may be well though they do not answer us, who are clients to them."""
-        return frozenset(self._hidden & self.broken.keys())
+        return frozenset(self._hidden & self.hit.keys())
 
     def ask_role(self, node: str, role: str) -> None:
         """Note the role, if any, that `node` must have when it is broken next."""
@@ -181,7 +194,7 @@ class Faults:
         missing, down = still_unmet(self.adapter, "whole"), self.broken
         judged: list[Guard] = []
         for node in nodes:
-            lost = self._lost(node, fault.act)
+            lost = self._lost([node], fault.act)
             judged += guards.of_break(self.cluster, node.name, fault.act, down, missing, lost)
             judged.append(guards.possible([*self.pinned(), *fault.why_not_now(self, node)]))
             judged.append(guards.of_address(served_by(node, self.cluster.every)))
@@ -381,18 +394,29 @@ class Faults:
         if reason := action.why_not_here(node):
             raise Unsupported(reason)
 
-    def check_break(self, node: Node, act: str, objections: Sequence[str] = ()) -> None:
-        """Refuse a break that the inventory, the nodes down or the cluster's state forbid."""
-        broken = self.broken
+    def check_break(
+        self,
+        node: Node,
+        act: str,
+        objections: Sequence[str] = (),
+        neighbours: Sequence[Node] = (),
+    ) -> None:
+        """Refuse a break that the inventory, the nodes down or the cluster's state forbid.
+
+        `neighbours` are nodes of its machine that it hits too.
+        """
+        broken, hit = self.hit, [each.name for each in neighbours]
         missing = []
-        if node.name not in broken and not (self._while_degraded and self._breaks):
+        if not {node.name, *hit} <= broken.keys() and not (self._while_degraded and self._breaks):
             missing = still_unmet(self.adapter, "whole")
-        lost = self._lost(node, act)
-        judged = guards.of_break(self.cluster, node.name, act, broken, missing, lost)
+        lost = self._lost([node, *neighbours], act)
+        judged = guards.of_break(self.cluster, node.name, act, broken, missing, lost, hit)
         judged += self._of_run(act)
-        if node.name not in broken:
+        if first := node.name not in self.broken:
             judged.append(guards.of_address(served_by(node, self.cluster.every)))
         guards.refuse([*judged, guards.possible([*self.pinned(), *objections])])
+        earlier = [] if first else self.hit_too(node.name)
+        self._hit_too[node.name] = list(dict.fromkeys([*earlier, *hit]))
 
     def check_change(
         self, act: str, node: Node | None, objections: Sequence[str], whole: bool = True
@@ -485,10 +509,10 @@ class Faults:
                 left, entry, act.name, proof, lambda: undo.is_in_place(node, host, seen)
             )
 
-    def _lost(self, node: Node, act: str) -> list[str]:
-        """Return what would be lost with `node`'s data, where `act` may lose it."""
+    def _lost(self, nodes: Sequence[Node], act: str) -> list[str]:
+        """Return what would be lost with the data of `nodes`, where `act` may lose it."""
         if act in guards.MAY_LOSE and not self.cluster.allow_data_loss:
-            return self.would_lose([node])
+            return self.would_lose(nodes)
         return []
 
     def _resolves(self, act: Act) -> bool:

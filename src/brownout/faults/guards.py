@@ -98,18 +98,20 @@ def of_break(
     broken: Mapping[str, str],
     missing: Sequence[str],
     lost: Sequence[str] = (),
+    neighbours: Sequence[str] = (),
 ) -> list[Guard]:
     """Judge one break of `node`, while `broken` nodes wait for their mend.
 
     `missing` says in words what keeps the cluster from being whole and redundant now. It is
     not asked of a node that is broken already: its second break (a wipe after a kill) belongs to
     the same fault. `lost` is what would be lost with the node's data; a wipe is asked about that
-    by `of_wipe`.
+    by `of_wipe`. `neighbours` are nodes of its machine that the break hits too.
     """
-    guards = [_denied_node(cluster, node), _denied_acts(cluster, [act])]
-    guards.append(of_loss(cluster, act, lost))
-    if node not in broken:
-        guards += [_nodes_down(cluster, node, broken), redundancy(missing)]
+    hit = (node, *neighbours)
+    guards = [_denied_node(cluster, each) for each in hit]
+    guards += [_denied_acts(cluster, [act]), of_loss(cluster, act, lost)]
+    if more := [each for each in hit if each not in broken]:
+        guards += [_nodes_down(cluster, more, broken), redundancy(missing)]
     return guards
 
 
@@ -168,7 +170,7 @@ def of_engine(
     """Judge a ChaosEngine of Litmus, whose targets are unknown here; else as `of_break`."""
     return [
         _denied_acts(cluster, ["litmus"]),
-        _nodes_down(cluster, "what the engine breaks", broken),
+        _nodes_down(cluster, ["what the engine breaks"], broken),
         redundancy(missing),
         possible(objections),
     ]
@@ -224,14 +226,20 @@ def of_stopped(node: str, state: str, running: bool) -> Guard:
     )
 
 
-def of_reboot(node: str, broken: Collection[str]) -> Guard:
-    """Judge a reboot, which belongs to a fault that has begun: only the first act is asked more."""
-    down = node in broken
+def of_reboot(node: str, broken: Collection[str], neighbours: Sequence[str] = ()) -> Guard:
+    """Judge a reboot, which belongs to a fault that has begun: only the first act is asked more.
+
+    `neighbours` are nodes of the same machine, which restart with it.
+    """
+    up = [f"`{each}`" for each in (node, *neighbours) if each not in broken]
+    if not up:
+        return Guard("node is down", True, f"this run has broken node `{node}`")
+    others = f", on the same machine as `{node}`" if f"`{node}`" not in up else ""
     return Guard(
         "node is down",
-        down,
-        f"this run {'has broken' if down else 'has not broken'} node `{node}`",
-        "" if down else "stop it first, by `stop_node` or `kill_node`",
+        False,
+        f"this run has not broken node {' and '.join(up)}{others}",
+        "stop it first, by `stop_node` or `kill_node`",
     )
 
 
@@ -303,14 +311,17 @@ def possible(objections: Sequence[str]) -> Guard:
     return Guard("possible now", not objections, "; ".join(objections) or "the database can do it")
 
 
-def _nodes_down(cluster: Cluster, node: str, broken: Mapping[str, str]) -> Guard:
+def _nodes_down(cluster: Cluster, more: Sequence[str], broken: Mapping[str, str]) -> Guard:
     limit = cluster.guards.max_nodes_down
     down = ", ".join(sorted(broken)) or "none"
+    names = " and ".join(f"`{each}`" for each in more)
+    count = "one" if len(more) == 1 else str(len(more))
+    machine = "" if len(more) == 1 else ": this fault hits all nodes of their machine"
     return Guard(
         "nodes down",
-        len(broken) < limit,
-        f"broken now: {down}; at most {limit} may be, and `{node}` would be one more",
-        "undo what is broken first",
+        len(broken) + len(more) <= limit,
+        f"broken now: {down}; at most {limit} may be, and {names} would be {count} more{machine}",
+        "undo what is broken first" if broken else "raise `guards.max_nodes_down` if that is meant",
     )
 
 

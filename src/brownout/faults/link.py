@@ -70,6 +70,12 @@ class LinkFault(_OnALink, NodeFault):
         """Return which packets it drops, and how many of them."""
         return match_of(cluster, node, {**self._defaults(), **arguments})
 
+    def hits_machine(self, node: Node, arguments: Arguments) -> bool:
+        """Return whether others of the machine lose packets: only a node's own port is its own."""
+        given = {**self._defaults(), **arguments}
+        own_port = node.address.rpartition(":")[2]
+        return given.get("peers") != CLIENTS or str(given.get("port", 0)) not in ("0", own_port)
+
     def problems(self, arguments: Arguments) -> list[str]:
         """Return what is wrong with a direction or a port."""
         given, problems = {**self._defaults(), **arguments}, []
@@ -110,7 +116,8 @@ class LinkFault(_OnALink, NodeFault):
         """Drop them; the proof says what stays open for others, and for us."""
         match = self.match(faults.cluster, node, arguments)
         if match.whose != "these" and not match.rule:
-            faults.hide(node.name)
+            for hit in (node.name, *faults.hit_too(node.name)):
+                faults.hide(hit)
         proof = self.filter.drop(faults.host(node).network(), match, undo_after_s or None)
         ports = proof.evidence.get("spared_ports", [])
         ways = [f"brownout's way in (port {port})" for port in ports]

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from brownout.faults import guards
-from brownout.faults.fault import NodeFault
+from brownout.faults.fault import Arguments, NodeFault
 from brownout.inventory.model import Node
 from brownout.machine.host import Proof
 
@@ -16,7 +16,8 @@ __all__ = ["RebootNode"]
 class RebootNode(NodeFault):
     """Reboot the machine of `node`, which this run has broken. A plain process has none: skipped.
 
-    A node that runs is refused: stop or kill it first, which the guards judge.
+    A node that runs is refused, also another one of the same machine: stop or kill it first, which
+    the guards judge.
     """
 
     name, act, words, type = "reboot_node", "reboot", "rebooted", "mend"
@@ -24,8 +25,13 @@ class RebootNode(NodeFault):
 
     def check(self, faults: "Faults", node: Node, **arguments: object) -> None:
         """It belongs to a fault that the guards have judged, so the node has to be down already."""
-        guards.refuse([guards.of_reboot(node.name, faults.broken)])
+        others = [each.name for each in self.neighbours(faults.members, node, arguments)]
+        guards.refuse([guards.of_reboot(node.name, faults.broken, others)])
         faults.check_denied(self.act)
+
+    def hits_machine(self, node: Node, arguments: Arguments) -> bool:
+        """It restarts all that runs there."""
+        return True
 
     def do(self, faults: "Faults", node: Node) -> Proof:
         """Restart it; proven by another boot."""

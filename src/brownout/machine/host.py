@@ -5,13 +5,14 @@ has its opposite: stop and start, pause and resume.
 """
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 from brownout.base import plugins
-from brownout.base.errors import ConfigurationError, Unsupported
+from brownout.base.errors import BrownoutError, ConfigurationError, Unsupported
 from brownout.inventory.model import HostSpec, Node
 from brownout.machine.commands import Answer, Completed, Runner
 from brownout.machine.footprint import Footprint
@@ -31,6 +32,7 @@ __all__ = [
     "already",
     "host_class",
     "host_for",
+    "neighbours",
     "proof_of",
     "unavailable_hosts",
 ]
@@ -265,3 +267,21 @@ def host_for(node: Node) -> Host:
         )
     host: Host = host_class(node.host.kind)(node)
     return host
+
+
+def neighbours(node: Node, nodes: Iterable[Node]) -> list[Node]:
+    """Return which other `nodes` share the machine of `node`, and with it network and reboot.
+
+    A container, a pod or a lab's node has a network of its own, so it has no neighbours. Raises
+    `HostError` where the machine of `node` cannot be asked; others that do not answer are left out.
+    """
+    whole = [each for each in nodes if each.host is not None and each.host.WHOLE_MACHINE]
+    others = [each for each in whole if each.name != node.name]
+    if not others or node.host is None or not node.host.WHOLE_MACHINE:
+        return []
+    machine, together = host_for(node).machine, []
+    for other in others:
+        with suppress(BrownoutError):
+            if host_for(other).machine == machine:
+                together.append(other)
+    return together

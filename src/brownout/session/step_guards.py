@@ -6,7 +6,7 @@ refused before the first one, instead of after the whole baseline.
 
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
@@ -14,7 +14,7 @@ from brownout.base.errors import BrownoutError, Unsupported
 from brownout.databases.adapter import Adapter
 from brownout.faults import guards, registry, undos
 from brownout.faults.act import PendingUndo
-from brownout.faults.fault import Fault, HostAction, Undo
+from brownout.faults.fault import Fault, HostAction, NodeFault, Undo
 from brownout.faults.guards import Guard
 from brownout.faults.reboot import RebootNode
 from brownout.faults.wipe import guards_of_wipe
@@ -46,6 +46,8 @@ class Deed:
     name: str
     nodes: str
     mode: str = ""
+    #: What the fault is given besides, with variables resolved.
+    arguments: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     @property
     def act(self) -> str:
@@ -161,6 +163,8 @@ class _Simulation:
     def __init__(self, cluster: Cluster, adapter: Adapter) -> None:
         self._cluster, self._adapter = cluster, adapter
         self._pending: Sequence[PendingUndo] = ()
+        #: The nodes that the fault of each node hits as well, on the same machine.
+        self._hit_too: dict[str, tuple[str, ...]] = {}
         self._chosen = Chosen()
 
     def nodes(self, deed: Deed) -> Sequence[Node]:
@@ -204,13 +208,18 @@ class _Simulation:
         cluster, adapter = self._cluster, self._adapter
         if not is_break:
             return guards.of_change(cluster, node.name, deed.act, (), ())
-        broken = undos.broken(self._pending)
+        broken, neighbours = undos.broken(self._pending), self._neighbours(deed, node)
+        names = [each.name for each in neighbours]
         if isinstance(registry.find(deed.name), RebootNode):
-            denied = guards.of_break(cluster, node.name, deed.act, broken, ())[:2]
-            return [*denied, guards.of_reboot(node.name, broken)]
+            reboot = guards.of_reboot(node.name, broken, names)
+            return [guards.of_act(cluster, deed.act), reboot]
         may_lose = deed.act in guards.MAY_LOSE and not cluster.allow_data_loss
-        lost = adapter.would_lose([node]) if may_lose else []
-        judged = guards.of_break(cluster, node.name, deed.act, broken, (), lost)
+        lost = adapter.would_lose([node, *neighbours]) if may_lose else []
+        too = {each: broken[by] for by in broken for each in self._hit_too.get(by, ())}
+        hit = {**too, **broken}
+        judged = guards.of_break(cluster, node.name, deed.act, hit, (), lost, names)
+        earlier = self._hit_too.get(node.name, ()) if node.name in broken else ()
+        self._hit_too[node.name] = (*earlier, *names)
         if deed.act == _WIPE and node not in cluster.spares:
             gone = [each for each in cluster.nodes if each.name in {*broken, node.name}]
             lost = adapter.would_lose(gone)
@@ -220,6 +229,17 @@ class _Simulation:
                 return [*judged, guards.possible([str(error)])]
             judged += guards_of_wipe(cluster, adapter, host, node, lost)
         return judged
+
+    def _neighbours(self, deed: Deed, node: Node) -> list[Node]:
+        """Return which other nodes a fault of `node` hits; none where its machine does not say."""
+        fault = registry.find(deed.name)
+        if not isinstance(fault, NodeFault):
+            return []
+        members = undos.members(self._cluster.nodes, self._cluster.every, self._pending)
+        try:
+            return fault.neighbours(members, node, deed.arguments)
+        except BrownoutError:  # `hosts` says so
+            return []
 
 
 def _named(deed: Deed, guard: Guard) -> Guard:
@@ -245,7 +265,8 @@ def _deeds(activity: Mapping[str, Any], values: Mapping[str, Any]) -> Iterator[D
         if fault is not None:
             node = str(resolved(given.get("node", fault.node or ""), values))
             mode = str(resolved(given.get("mode", ""), values))
-            yield Deed(step, fault.name, node if fault.takes_node else "", mode)
+            others = {name: resolved(value, values) for name, value in given.items()}
+            yield Deed(step, fault.name, node if fault.takes_node else "", mode, others)
 
 
 def resolved(value: Any, values: Mapping[str, Any]) -> Any:

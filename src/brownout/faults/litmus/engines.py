@@ -204,7 +204,7 @@ class StopChaosEngine(Undo):
 
 def _check(faults: "Faults", objections: list[str]) -> None:
     missing = still_unmet(faults.adapter, "whole")
-    guards.refuse(guards.of_engine(faults.cluster, faults.broken, missing, objections))
+    guards.refuse(guards.of_engine(faults.cluster, faults.hit, missing, objections))
 
 
 def _injected(litmus: "Litmus", engine: Document, within_s: float, stopped: Stopped) -> Proof:

@@ -23,6 +23,7 @@ __all__ = [
     "failover",
     "felt",
     "headline",
+    "hits_too",
     "unfelt",
     "unserved_op",
     "why",
@@ -69,7 +70,8 @@ def felt(impact: Impact) -> list[str]:
     sentences: list[str] = []
     for fault in impact.faults:
         effects = (_drop(fault), _dark(fault), _lost(fault), _budget(fault, impact.settings),
-                _waits(fault), _apart(fault), failover(fault, impact), unfelt(fault))  # fmt: skip
+                _waits(fault), _apart(fault), failover(fault, impact), unfelt(fault),
+                hits_too(fault))  # fmt: skip
         sentences += [line for line in effects if line]
     sentences += applications(impact)
     if impact is UNKNOWN:
@@ -105,6 +107,19 @@ def unfelt(fault: Fault) -> str:
     """Say which nodes never felt what was done to them, by the kernel's own count."""
     seen = (str(event.evidence.get("unfelt") or "") for event in fault.events)
     return " ".join(_sentence(each) for each in dict.fromkeys(seen) if each)
+
+
+def hits_too(fault: Fault) -> str:
+    """Say which nodes a fault hit besides its own, since they share its machine."""
+    hit = {
+        (str(event.node), ", ".join(map(str, others)))
+        for event in fault.events
+        if (others := event.evidence.get("hits_too"))
+    }
+    return " ".join(
+        f"{others} shared the machine of {node}, so the fault hit that too."
+        for node, others in sorted(hit)
+    )
 
 
 def event_words(name: str, node: str | None) -> str:

@@ -28,6 +28,7 @@ def render(impact: Impact, path: str) -> str:
         lines += [name, *aligned([HEADS, *rows(impact, fault, place)]), ""]
     lines += [line for fault in impact.faults if (line := story.failover(fault, impact))]
     lines += [line for fault in impact.faults if (line := story.unfelt(fault))]
+    lines += [line for fault in impact.faults if (line := story.hits_too(fault))]
     lines += [*story.applications(impact), *impact.remarks, *impact.reasons]
     lines.append(f"{impact.verdict.upper()}   {path}")
     return "\n".join(lines)
