@@ -173,3 +173,12 @@ def test_what_is_undone_before_it_is_done_steals_nothing(
     with pytest.raises(HostError, match="undone"):
         stolen.result()
     assert (affinities(host), hogs()) == (before, [])
+
+
+def test_an_undo_that_another_one_overtakes_is_done(node: Node, host: Host, tmp_path: Path) -> None:
+    before = affinities(host)
+    steal.steal(node, host, 0.5, 60)
+    with held_before("taskset", "-cp", lambda: steal.undo_on(node, host), tmp_path) as undone:
+        steal.undo_on(node, host)
+    assert undone.result().evidence == {"state": "not stolen"}
+    assert (affinities(host), hogs()) == (before, [])

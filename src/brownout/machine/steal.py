@@ -90,7 +90,8 @@ release() {
     sleep 0.05
   done
   [ ! -d "$place" ] || return 1
-  give_back "$record" "$allowed" "$@" || give_back "$record" "$allowed" "$@" || return 1
+  give_back "$record" "$allowed" "$@" || give_back "$record" "$allowed" "$@" \\
+    || [ ! -e "$record" ] || return 1
   rm -f "$record"
 }
 """
