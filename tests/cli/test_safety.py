@@ -288,7 +288,7 @@ def test_a_heal_that_the_machine_cuts_short_says_so_and_that_it_may_be_repeated(
     open_runs.claim("mine", home, "lab-mongodb", brought_up=False)
     try:
         monkeypatch.setattr("brownout.faults.heal.heal", full)
-        healed = brownout("heal")
+        healed = brownout("heal", "mine")
     finally:
         open_runs.release("mine")
     assert healed.code == ExitCode.UNDO_FAILED
@@ -309,7 +309,10 @@ def test_a_run_that_goes_on_is_told_to_stop_and_not_healed(brownout: Brownout, h
     run.mkdir(parents=True)
     open_runs.claim("mine", run, "lab-mongodb", brought_up=False)
     try:
-        assert brownout("heal").code == 64
+        assert brownout("heal", "mine").code == 64
+        left_alone = brownout("heal")
+        assert (left_alone.code, left_alone.out.count(run.name)) == (0, 1)
+        assert (open_runs.state_home() / "open" / "mine.json").exists()
         stopped = brownout("abort", "mine", "--reason", "lunch")
     finally:
         open_runs.release("mine")

@@ -76,7 +76,7 @@ def test_a_fault_of_a_machine_is_judged_for_all_of_its_nodes(
     with pytest.raises(Refused, match="`n1` and `n2` and `n3` would be 3 more"):
         fault(name).check(faults, node, **arguments)
     careful = faults_of(together, adapter, log, max_nodes_down=3, deny_nodes=("n2",))
-    with pytest.raises(Refused, match="denied nodes: .*`n2`"):
+    with pytest.raises(Refused, match=r"denied nodes: .*`n2`"):
         fault(name).check(careful, node, **arguments)
     fault(name).check(faults_of(together, adapter, log, max_nodes_down=3), node, **arguments)
     lines = fault(name).plan(together, adapter, node, arguments)

@@ -99,10 +99,14 @@ def heal(
 
     limit_s = seconds(timeout, "--timeout", 1)
     claims = [claim for claim in open_runs.claims() if cluster in ("", claim.cluster)]
+    living = [claim for claim in claims if not cluster and claim.is_alive()]
+    for claim in living:
+        typer.echo(f"{claim.cluster}: {claim.run} is still in progress, so it is left alone")
+    claims = [claim for claim in claims if claim not in living]
     if len(claims) > 1 and (also or as_recorded):
         listed = ", ".join(claim.cluster for claim in claims)
         raise Refused(f"several clusters are to be healed: {listed}", "name one of them")
-    if not claims:
+    if not claims and not living:
         typer.echo("nothing to heal: no run has a cluster in its hands")
     asked = Asked(tuple(also or ()), as_recorded)
     healed = [_heal(claim, limit_s, asked) for claim in claims]

@@ -77,6 +77,21 @@ def test_every_object_is_one_for_kubernetes(render: Render) -> None:
         kubernetes_validate.validate(document, newest, strict=True)
 
 
+@pytest.mark.parametrize("values", [{"volume": {"enabld": False}}, {"shedule": "0 3 * * *"}])
+def test_a_value_that_the_chart_does_not_have_is_refused(
+    values: dict[str, Any], render: Render
+) -> None:
+    (said,) = render(refused=True, **values)
+    assert mentions(said["error"], "additional properties", next(iter(values)))
+
+
+def test_a_pod_gets_as_long_to_put_back_as_the_values_say(render: Render) -> None:
+    for documents, seconds in ((render(), 600), (render(terminationGracePeriodSeconds=3600), 3600)):
+        (job,) = [each for each in documents if each["kind"] == "CronJob"]
+        pod = job["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+        assert pod["terminationGracePeriodSeconds"] == seconds
+
+
 def without_names(pod: Document) -> Document:
     """A pod's spec but for the names of the objects that it uses, which follow the release."""
     pod.pop("serviceAccountName")

@@ -42,6 +42,30 @@ def test_the_clock_of_summer_counts_in_summer() -> None:
     assert found.next_opening(july) == datetime(2027, 7, 6, 8, tzinfo=UTC)
 
 
+@pytest.mark.parametrize(
+    ("window", "day"),
+    [
+        (window, day)
+        for day in ("2026-10-25", "2027-03-28", "2026-10-24")
+        for window in ("00:00-23:59", "01:00-02:30", "02:30-03:00", "02:00-02:30", "03:00-04:00")
+    ],
+)
+def test_it_opens_and_closes_at_the_very_minutes_also_where_the_clocks_change(
+    window: str, day: str
+) -> None:
+    """Each minute of the day and of the day before is asked by itself."""
+    found = calendar(window={"weekly": [f"Sat-Sun {window} Europe/Berlin"]})
+    first = datetime.fromisoformat(f"{day}T00:00:00+00:00") - timedelta(hours=30)
+    minutes = [first + timedelta(minutes=n) for n in range(60 * 60)]
+    is_open = [found.why_not(each) is None for each in minutes]
+    changes = [n for n in range(1, len(minutes)) if is_open[n] != is_open[n - 1]]
+    assert changes
+    for n, since in zip(changes, [0, *changes], strict=False):
+        asked = minutes[since] + timedelta(seconds=30)
+        edge = found.closes(asked) if is_open[since] else found.next_opening(asked)
+        assert edge == minutes[n]
+
+
 def test_a_freeze_takes_whole_days_and_ends_after_its_last() -> None:
     freeze = [{"first": "2026-11-24", "last": "2026-12-01", "why": "sale", "zone": "Europe/Berlin"}]
     found = calendar(window=WEEKLY, freeze=freeze)

@@ -61,6 +61,17 @@ def test_only_what_is_new_is_sent_again(brownout: Brownout, run: Path, stored: P
     assert (stored / RUN / "events.ndjson").read_bytes() == (run / "events.ndjson").read_bytes()
 
 
+def test_what_was_removed_or_cut_in_the_store_is_sent_again(
+    brownout: Brownout, run: Path, stored: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert brownout("store", "push").code == 0
+    (stored / RUN / "series.csv").unlink()
+    (stored / RUN / "events.ndjson").write_bytes(b"")
+    assert "2 of " in brownout("store", "push", RUN).out
+    monkeypatch.setenv("BROWNOUT_RUNS", str(home / "elsewhere"))
+    assert brownout("store", "pull", RUN).code == 0
+
+
 def test_what_was_changed_in_the_store_is_not_pulled(
     brownout: Brownout, run: Path, stored: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -76,13 +76,34 @@ def calendar_of(gameday: GameDay, allowed_hours: tuple[str, ...]) -> Calendar:
 
 
 def _daily(window: Window, now: datetime, last: datetime) -> Iterator[datetime]:
-    """Yield the begin and end of `window` on each of its days."""
+    """Yield the begin and end of `window` on each of its days.
+
+    Where the clocks change on such a day, it may also open or close at that moment, and a time
+    that comes twice is an edge both times.
+    """
     day = now.astimezone(window.zone).date()
     while day <= last.astimezone(window.zone).date():
         if day.weekday() in window.days:
             for edge in (window.begin, window.end):
                 yield _at(day, edge, window.zone)
+                yield _at(day, edge.replace(fold=1), window.zone)
+            yield from _clock_change(day, window.zone)
         day += timedelta(days=1)
+
+
+def _clock_change(day: date, zone: ZoneInfo) -> Iterator[datetime]:
+    """Yield the moment of `day` at which the clocks of `zone` change, if there is one."""
+    before, after = _at(day, time(), zone), _at(day + timedelta(days=1), time(), zone)
+    offset = before.astimezone(zone).utcoffset()
+    if offset == after.astimezone(zone).utcoffset():
+        return
+    while after - before > timedelta(minutes=1):
+        middle = (before + (after - before) / 2).replace(second=0, microsecond=0)
+        if middle.astimezone(zone).utcoffset() == offset:
+            before = middle
+        else:
+            after = middle
+    yield after
 
 
 def _begin(freeze: Freeze) -> datetime:

@@ -96,6 +96,18 @@ class Objects:
 
         return self._persistently(once)
 
+    def sizes(self, folder: str) -> dict[str, int]:
+        """Return the objects below `folder`, by their names there, each with its bytes."""
+        import obstore
+
+        def once() -> dict[str, int]:
+            with self._errors(folder):
+                pages = obstore.list(self._store, f"{folder}/")
+                objects = [each for page in pages for each in page]
+            return {each["path"].removeprefix(f"{folder}/"): each["size"] for each in objects}
+
+        return self._persistently(once)
+
     def _blocks(self, name: str) -> Iterator[bytes]:
         import obstore
 

@@ -8,7 +8,7 @@ import hashlib
 import io
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,7 +42,8 @@ def push(folder: Path, objects: Objects) -> Pushed:
     began = _begin(folder)
     name, files = name_of(folder), entries(folder)
     before = _there(name, objects)
-    new = {each: one for each, one in files.items() if not _is_there(one.file, each, before)}
+    sizes = objects.sizes(name) if before else {}
+    new = {each: one for each, one in files.items() if not _is_there(one.file, each, before, sizes)}
     for each, one in new.items():
         objects.put(f"{name}/{each}", one.open, one.file)
     if new or before is None or set(before.files) != set(files):
@@ -111,9 +112,10 @@ def _there(name: str, objects: Objects) -> Manifest | None:
         return None
 
 
-def _is_there(file: File, name: str, before: Manifest | None) -> bool:
-    size = before.files.get(name) if before else None
-    return size is not None and size.sha256 == file.sha256
+def _is_there(file: File, name: str, before: Manifest | None, sizes: Mapping[str, int]) -> bool:
+    """Whether the manifest lists it so, and it was neither removed nor cut since."""
+    listed = before.files.get(name) if before else None
+    return listed is not None and listed.sha256 == file.sha256 and sizes.get(name) == file.bytes
 
 
 def _put_manifest(objects: Objects, manifest: Manifest) -> None:
