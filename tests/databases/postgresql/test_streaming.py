@@ -230,6 +230,29 @@ def test_a_primary_returns_where_no_other_member_may_be_primary(tmp_path: Path) 
         assert before_start(beside(tmp_path, nobody, nobody)) == {}
 
 
+@pytest.mark.parametrize("said", [SILENT, FULL])
+def test_no_standby_is_promoted_beside_a_member_that_may_be_primary(
+    tmp_path: Path, said: bytes
+) -> None:
+    with (
+        server(said) as second,
+        server("replica") as third,
+        StreamingAdapter(beside(tmp_path, second, third)) as adapter,
+        pytest.raises(ClusterError, match=naming("`n3` is not promoted", second)) as caught,
+    ):
+        adapter.heir()
+    assert third not in str(caught.value)
+
+
+def test_a_standby_is_promoted_where_the_others_are_stopped(tmp_path: Path) -> None:
+    nobody = "127.0.0.1:2"
+    with server("replica") as third, server(SILENT) as silent:
+        for second, has_host in ((nobody, False), (silent, True)):
+            of = beside(tmp_path, second, third, second_has_host=has_host)
+            with StreamingAdapter(of) as adapter:
+                assert adapter.heir().name == "n3"
+
+
 def test_a_standby_starts_whatever_the_others_say(tmp_path: Path) -> None:
     (tmp_path / STANDBY).touch()
     with server(SILENT) as second:

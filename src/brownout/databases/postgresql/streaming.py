@@ -85,7 +85,8 @@ class StreamingAdapter(PostgresqlMembers[Server]):
     def heir(self) -> Node:
         """Return the standby that is to be promoted: the one that has replayed most.
 
-        Raises `ClusterError` where a primary serves, or no standby does.
+        Raises `ClusterError` where a primary serves or no standby does, and where a member that
+        does not answer may be primary: one that is paused would resume as a second one.
         """
         views = self._views()
         if primary := primary_of(views):
@@ -96,7 +97,15 @@ class StreamingAdapter(PostgresqlMembers[Server]):
         standbys = [view for view in views if view.state == REPLICA]
         if not standbys:
             raise ClusterError("no standby answers that could be promoted")
-        return self._cluster.node(max(standbys, key=lambda view: view.at).node)
+        heir = self._cluster.node(max(standbys, key=lambda view: view.at).node)
+        _, unsure = self._beside(heir)
+        if unsure:
+            raise ClusterError(
+                f"member `{heir.name}` is not promoted: there would be two primaries if one of "
+                f"these is primary: {reasons(unsure)}",
+                "stop or kill them first, or see that brownout can ask them",
+            )
+        return heir
 
     def promote(self, node: Node) -> Proof:
         """Make a standby the primary, by the inventory's command; proven by its server itself."""
