@@ -102,6 +102,8 @@ def test_steps_are_kept_as_they_were_and_a_torn_line_is_none(tmp_path: Path) -> 
     with (tmp_path / "steps.ndjson").open("a") as file:
         file.write('{"number": 4, "ra')
     assert kept.read() == STEPS
+    kept.add(STEPS[0])  # by a search that continues
+    assert kept.read() == [*STEPS, STEPS[0]]
     (tmp_path / "steps.ndjson").write_text("{}\n")
     with pytest.raises(RunDirectoryError, match=r"steps\.ndjson"):
         kept.read()

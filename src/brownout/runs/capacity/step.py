@@ -70,9 +70,11 @@ class Steps:
         self._file = file
 
     def add(self, step: Step) -> None:
-        """Keep a step."""
-        with private_file(self._file).open("a", encoding="utf-8") as file:
-            file.write(json.dumps(asdict(step)) + "\n")
+        """Keep a step, in place of a line that was torn when an earlier search was killed."""
+        with private_file(self._file).open("ab+") as file:
+            file.seek(0)
+            file.truncate(file.read().rfind(b"\n") + 1)
+            file.write(json.dumps(asdict(step)).encode() + b"\n")
 
     def read(self) -> list[Step]:
         """Return every step that was kept; a torn last line is ignored.
