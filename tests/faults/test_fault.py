@@ -20,6 +20,7 @@ from brownout.inventory.inventory import load
 from brownout.inventory.model import Cluster
 from brownout.machine.host import Proof
 from brownout.run.events import EventLog, read_events
+from brownout.runs.explore.draw import space_of
 from brownout.session.step_guards import deeds_of, guards_of_steps
 
 pytestmark = pytest.mark.live
@@ -120,6 +121,17 @@ def test_a_machine_is_not_rebooted_while_another_of_its_nodes_runs(
     with pytest.raises(Refused, match="`n2` and `n3`, on the same machine as `n1`"):
         fault("reboot_node").check(faults_of(together, adapter, log, "n1"), node)
     fault("reboot_node").check(faults_of(together, adapter, log, "n1", "n2", "n3"), node)
+
+
+def test_an_exploration_does_not_draw_what_hits_more_nodes_than_may_be_broken(
+    together: Cluster, adapter: Adapter
+) -> None:
+    space = space_of(together, adapter, only=["kill_node", "lose_packets"])
+    assert set(space.faults) == {"kill_node"}
+    assert "n1, n2, n3" in space.left_out["lose_packets"]
+    guards = together.guards.model_copy(update={"max_nodes_down": 3})
+    wide = space_of(together.model_copy(update={"guards": guards}), adapter)
+    assert "lose_packets" in wide.faults
 
 
 def test_the_nodes_that_a_fault_hits_too_count_until_it_is_undone_and_are_written_down(

@@ -11,6 +11,7 @@ from brownout.base.errors import ConfigurationError
 from brownout.databases.adapter import Adapter, Electing
 from brownout.databases.choice import ROLES
 from brownout.faults import registry
+from brownout.faults.fault import NodeFault
 from brownout.infra.lab import foreseen
 from brownout.inventory.model import Cluster
 from brownout.runs.explore.schedule import (
@@ -91,6 +92,8 @@ def space_of(
             left_out[name] = "the inventory denies it"
         elif support is not None and not support.ok:
             left_out[name] = support.reason or "this cluster cannot do it"
+        elif isinstance(fault, NodeFault) and (reason := _too_many(cluster, fault)):
+            left_out[name] = reason
         else:
             drawn[name] = dict(fault.draws or {})
     if not drawn:
@@ -104,6 +107,17 @@ def space_of(
         left_out,
         _lasts_s(adapter, longest_s),
     )  # fmt: skip
+
+
+def _too_many(cluster: Cluster, fault: NodeFault) -> str:
+    """Return why a fault of one node breaks more nodes than may be; empty if it does not."""
+    most = cluster.guards.max_nodes_down
+    for node in cluster.nodes:
+        hit = [node, *fault.neighbours(cluster.nodes, node, {})]
+        if len(hit) > most:
+            names = ", ".join(each.name for each in hit)
+            return f"it hits all nodes of a machine ({names}), and at most {most} may be broken"
+    return ""
 
 
 def _lasts_s(adapter: Adapter, longest_s: float) -> tuple[float, ...]:
