@@ -81,6 +81,30 @@ def test_only_the_death_of_its_own_run_leaves_a_cluster_unmended(
     assert unmended is None or str(tmp_path / "ours") in unmended
 
 
+@pytest.mark.parametrize("repeats", ["id", "id and start"])
+def test_the_claim_of_its_run_is_told_from_one_of_another_pod_whose_process_id_is_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, repeats: str
+) -> None:
+    """Pods that share a state volume count their processes, and the ticks of a node, alike."""
+    monkeypatch.setenv("BROWNOUT_STATE", str(tmp_path / "state"))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    open_runs.claim("another", tmp_path / "another", "another", brought_up=False)
+    theirs = tmp_path / "state" / "open" / "another.json"
+    with ExperimentProcess(claiming(tmp_path, dies=True)) as running:
+        before = running.claim()
+        running.process.wait()
+        ours = json.loads((tmp_path / "state" / "open" / "ours.json").read_text())
+        same = ("pid",) if repeats == "id" else ("pid", "started")
+        like_ours = json.loads(theirs.read_text()) | {key: ours[key] for key in same}
+        theirs.write_text(json.dumps(like_ours))
+        found = running.claim()
+    assert before is None
+    assert found is not None
+    assert found.run == str(tmp_path / "ours")
+    open_runs.release("another")
+
+
 @pytest.mark.parametrize(
     ("dies", "stop", "end"),
     [

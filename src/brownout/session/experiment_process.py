@@ -109,6 +109,10 @@ class ExperimentProcess:
         by_hand = issubclass(kind, KeyboardInterrupt) and not issubclass(kind, Terminated)
         self.process.send_signal(signal.SIGINT if by_hand else signal.SIGTERM)
 
+    def claim(self) -> Claim | None:
+        """Return the claim of our run; None while it has no cluster in its hands."""
+        return next((claim for claim in open_runs.claims() if self._has_made(claim)), None)
+
     def outcome(self) -> Outcome:
         """Wait for the end and return what there is of it."""
         self.process.wait()

@@ -1,5 +1,6 @@
 """What a conductor tells people of a step, whatever its experiment's process left."""
 
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 from tests.runs.gameday.conftest import Hook, Write
 
+from brownout.faults import open_runs
 from brownout.runs.gameday import conduct, gameday_file
 from brownout.runs.gameday.conduct import Conductor
 from brownout.runs.gameday.days import Day, new_place
@@ -78,3 +80,48 @@ def test_a_day_whose_records_cannot_be_written_ends_and_is_not_told_as_a_pass(
     (message,) = hook.heard
     assert message["type"] == "warning"
     assert message["message"].startswith("the records of the game day are lost")
+
+
+#: Claims the cluster `shop`, as if in a pod whose process has the id of another pod's run as well.
+CLAIMING = """
+import json, os, time
+from pathlib import Path
+from brownout.faults import open_runs
+
+def claim(place):
+    theirs = Path(place, "state", "open", "orders.json")
+    theirs.write_text(json.dumps(json.loads(theirs.read_text()) | {"pid": os.getpid()}))
+    run = Path(place, "ours")
+    run.mkdir()
+    open_runs.claim("shop", run, "shop", False)
+    deadline = time.monotonic() + 60
+    while not any(run.iterdir()) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    open_runs.release("shop")
+"""
+
+
+def test_a_day_that_ends_stops_its_own_run_and_not_that_of_another_pod(
+    home: Path, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pods that share a state volume may have processes of the same id."""
+    gameday = gameday_file.read(str(write()))
+    monkeypatch.setenv("PYTHONPATH", str(home), prepend=":")
+    (home / "claiming.py").write_text(CLAIMING)
+    provider = {"type": "python", "module": "claiming", "func": "claim",
+                "arguments": {"place": str(home)}}  # fmt: skip
+    action = {"type": "action", "name": "claim", "provider": provider}
+    path = home / "experiment.json"
+    path.write_text(json.dumps({"title": "t", "description": "d", "method": [action]}))
+    (home / "theirs").mkdir()
+    open_runs.claim("orders", home / "theirs", "orders", brought_up=False)
+    looked: list[str] = []
+
+    def look(run: str) -> str:
+        looked.append(run)
+        return "the kill switch" if run else ""
+
+    conduct.make_one(ReadyStep(gameday.experiments[0], path, {}, {}), gameday, look)
+    assert set(looked) == {"", str(home / "ours")}
+    assert list((home / "theirs").iterdir()) == []
+    assert list((home / "ours").iterdir()) != []

@@ -16,7 +16,6 @@ from brownout.base.scratch import scratch
 from brownout.base.wait import wait_until
 from brownout.databases.adapter import Adapter, Milestone, adapter_for
 from brownout.databases.milestones import unmet
-from brownout.faults import open_runs
 from brownout.faults.open_runs import Claim
 from brownout.infra import lab
 from brownout.inventory import inventory
@@ -52,7 +51,7 @@ def make_one(planned: ReadyStep, gameday: GameDay, look: Callable[[str], str]) -
         with ExperimentProcess(planned.path, variables, controls, occasion) as running:
             stopped = False
             while running.process.poll() is None:
-                claim = next((c for c in open_runs.claims() if c.pid == running.process.pid), None)
+                claim = running.claim()
                 reason = look(claim.run if claim else "")
                 if reason and not stopped:
                     stopped = True
