@@ -171,6 +171,26 @@ def test_there_may_be_no_outage_but_a_cluster_must_be(api: Api, client: AtlasCli
         client.outage()
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Recorded(404, "<html>404 page not found</html>"),
+        Recorded(404, {"error": "not found"}),
+        Recorded(404, ""),
+        error(404, "RESOURCE_NOT_FOUND", "Cannot find resource /api/atlas/v2/groups."),
+    ],
+    ids=["page", "json", "empty", "path"],
+)
+def test_a_404_that_is_not_about_an_outage_does_not_say_that_there_is_none(
+    api: Api, client: AtlasClient, answer: Recorded
+) -> None:
+    """As where a proxy on the way, or a wrong `base_url`, answers."""
+    api.answer(answer)
+
+    with pytest.raises(AtlasError, match="404"):
+        client.outage()
+
+
 @pytest.mark.parametrize("call", ["cluster", "restart_primaries"])
 def test_a_call_that_was_limited_is_sent_again_when_the_server_wants_it(
     api: Api, client: AtlasClient, paused: list[float], call: str

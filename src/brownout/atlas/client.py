@@ -20,6 +20,8 @@ __all__ = ["AtlasClient"]
 
 #: The most that the API gives at once.
 _PAGE = 500
+#: In every `errorCode` of Atlas that is about a simulated outage.
+_OUTAGE = "OUTAGE"
 
 
 class AtlasClient:
@@ -82,7 +84,8 @@ class AtlasClient:
         try:
             return self._ask(calls.read_outage(self._spec), answers.Outage)
         except AtlasError as error:
-            if error.status == 404 and error.code not in ("GROUP_NOT_FOUND", "CLUSTER_NOT_FOUND"):
+            # Not any 404: a proxy's page about a wrong path would prove that an outage is over.
+            if error.status == 404 and _OUTAGE in error.code:
                 return None
             raise
 
