@@ -102,6 +102,43 @@ def test_a_stop_between_two_steps_is_late_as_well(tmp_path: Path) -> None:
     assert ran.impact["verdict"] != "pass"
 
 
+#: What a machine that was suspended for a minute between two steps shows: of brownout's own, that
+#: more time went by since its boot; of the generator's, that its clock is behind.
+SUSPENDED = {
+    "brownout's machine": """
+import brownout.session.session as session
+from brownout.base.wait import since_boot
+def before_activity_control(context, **kwargs):
+    if context["name"] == "wait-until-changed":
+        import brownout.session.heartbeat as heartbeat
+        session.since_boot = heartbeat.since_boot = lambda: since_boot() + 60.0
+""",
+    "the generator's machine": """
+from brownout.load.clock import GeneratorClock
+add = GeneratorClock.add
+def before_activity_control(context, **kwargs):
+    if context["name"] == "wait-until-changed":
+        GeneratorClock.add = lambda clock, sent, received, t: add(clock, sent, received, t - 60.0)
+""",
+}
+
+
+@pytest.mark.matrix
+@pytest.mark.parametrize("whose", SUSPENDED)
+def test_what_a_suspended_machine_made_late_is_not_the_databases_failure(
+    whose: str, tmp_path: Path
+) -> None:
+    (tmp_path / "suspended.py").write_text(SUSPENDED[whose])
+    experiment = chaos.quick(chaos.load("node-kill"))
+    control = {"name": "suspended", "provider": {"type": "python", "module": "suspended"}}
+    experiment = {**experiment, "controls": [control, *experiment["controls"]]}
+    process = chaos.start(experiment, tmp_path, *chaos.GENTLY, env={"PYTHONPATH": str(tmp_path)})
+    ran = chaos.finish(process, tmp_path)
+    late = [event for event in ran.events if event["type"] == "contract"]
+    assert ("lateness", False) in {(event["name"], event["ok"]) for event in late}, ran.output
+    assert ran.impact["verdict"] == "inconclusive", ran.output
+
+
 @pytest.mark.matrix
 def test_a_process_action_that_exits_1_is_never_a_pass(tmp_path: Path) -> None:
     experiment = chaos.quick(chaos.load("node-kill"))

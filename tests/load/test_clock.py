@@ -29,6 +29,28 @@ def test_an_old_sample_gives_way_to_a_slower_fresh_one() -> None:
     assert clock.to_t(3600.0) == 3601.0
 
 
+@pytest.mark.parametrize("slept_s", [30.0, -30.0, 2.0])
+def test_a_clock_that_stood_still_is_believed_at_once_and_its_jump_is_known(slept_s: float) -> None:
+    """A machine was suspended between two quick pings: the generator's, or ours."""
+    clock = GeneratorClock()
+    for second in range(10):
+        clock.add(sent=second, received=second + 0.0004, t=second + 100.0002)
+    clock.add(sent=20.0, received=20.0012, t=120.0006 + slept_s)
+    assert clock.to_t(20.0) == pytest.approx(120.0 + slept_s)
+    assert clock.jump_s == pytest.approx(slept_s, abs=0.01)
+
+
+def test_clocks_that_drift_apart_or_answer_slowly_do_not_jump() -> None:
+    clock = GeneratorClock()
+    for second in range(0, 36_000, 10):  # 500 parts in a million: the most that NTP slews
+        slow = 3.0 if second % 100 == 0 else 0.0004
+        clock.add(sent=second, received=second + slow, t=(second + slow / 2) * (1 + 500e-6))
+    assert clock.jump_s == 0.0
+    t = clock.to_t(36_000.0)
+    assert t is not None
+    assert abs(t - 36_000.0 * (1 + 500e-6)) < 0.1
+
+
 @given(
     offset=st.floats(-1e6, 1e6),
     there=st.lists(st.floats(0, 0.05), min_size=1, max_size=20),

@@ -6,17 +6,22 @@ import subprocess
 import sys
 import time
 
+import pytest
+from tests.waiting import await_true
+
+from brownout.base.wait import since_boot
 from brownout.session.heartbeat import Heartbeat
 
 _STOPPED = """
-import sys, time
+import sys
+from brownout.base.wait import since_boot
 from brownout.session.heartbeat import Heartbeat
 heartbeat = Heartbeat()
 heartbeat.start()
-began = time.monotonic()
+began = since_boot()
 print("beats", flush=True)
 sys.stdin.readline()
-print(heartbeat.missed_s(began), heartbeat.missed_s(time.monotonic()))
+print(heartbeat.missed_s(began), heartbeat.missed_s(since_boot()))
 """
 
 
@@ -41,6 +46,15 @@ def test_a_process_that_was_stopped_missed_that_time_and_none_of_what_follows() 
     assert after < 0.1
 
 
+def test_a_machine_that_was_suspended_missed_that_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    heartbeat = Heartbeat()
+    heartbeat.start()
+    began = since_boot()
+    monkeypatch.setattr("brownout.session.heartbeat.since_boot", lambda: since_boot() + 65.0)
+    await_true(lambda: heartbeat.missed_s(began) >= 64.0)
+    heartbeat.stop()
+
+
 def test_a_process_that_runs_misses_nothing() -> None:
     heartbeat = Heartbeat()
-    assert heartbeat.missed_s(time.monotonic()) == 0.0
+    assert heartbeat.missed_s(since_boot()) == 0.0

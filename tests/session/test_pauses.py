@@ -38,7 +38,7 @@ def waited(
 ) -> tuple[float, list[tuple[str, float, float]], dict[str, Any]]:
     """Go through one step; return how long it took, what was late, and what the journal says."""
     clock, late = Clock(stretch), []
-    monkeypatch.setattr("brownout.session.pauses.time.monotonic", clock.monotonic)
+    monkeypatch.setattr("brownout.session.pauses.since_boot", clock.monotonic)
     monkeypatch.setattr("brownout.session.pauses.wait_until", clock.wait_until)
     own = Pauses(lambda: must_stop, lambda *_: None, lambda *told: late.append(told))
     own.before(activity, configuration or {}, {})

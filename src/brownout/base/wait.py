@@ -5,9 +5,20 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-__all__ = ["wait_until"]
+__all__ = ["since_boot", "wait_until"]
 
 T = TypeVar("T")
+
+
+def since_boot() -> float:
+    """Return the seconds since this machine booted, also those for which it was suspended.
+
+    On Linux `time.monotonic()` stands still meanwhile (clock_gettime(2)); elsewhere that is all
+    there is.
+    """
+    if hasattr(time, "CLOCK_BOOTTIME"):
+        return time.clock_gettime(time.CLOCK_BOOTTIME)
+    return time.monotonic()
 
 
 def wait_until(

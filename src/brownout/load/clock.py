@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 __all__ = ["GeneratorClock", "Sample"]
 
+#: By so many seconds two clocks do not drift apart unseen, so one of them stood still.
+_JUMP_S = 0.5
 #: Uncertainty that an old sample gains: two quartz clocks differ by some 50 parts in a million.
 _DRIFT = 50e-6
 
@@ -32,13 +34,26 @@ class GeneratorClock:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._best: Sample | None = None
+        #: By how many seconds it jumped in all, as when its machine or ours was suspended.
+        self.jump_s = 0.0
 
     def add(self, sent: float, received: float, t: float) -> None:
-        """Take the answer to a ping: `t` was read between `sent` and `received`."""
+        """Take the answer to a ping: `t` was read between `sent` and `received`.
+
+        One that contradicts the best sample takes its place: that one is wrong by now.
+        """
         sample = Sample(t - (sent + received) / 2, received - sent, received)
         with self._lock:
             best = self._best
-            if best is None or sample.uncertainty(received) <= best.uncertainty(received):
+            if best is None:
+                self._best = sample
+                return
+            moved, bound = sample.offset - best.offset, best.uncertainty(received)
+            if abs(moved) > bound + sample.uncertainty(received) + _JUMP_S:
+                self.jump_s += moved
+            if sample.uncertainty(received) <= bound or abs(moved) > bound + sample.uncertainty(
+                received
+            ):
                 self._best = sample
 
     def to_t(self, monotonic: float) -> float | None:

@@ -161,6 +161,11 @@ class Generator:
         """By how many seconds `now` and `to_t` may be off; None before the start."""
         return self._clock.uncertainty(time.monotonic())
 
+    @property
+    def clock_jump_s(self) -> float:
+        """By how many seconds its clock jumped against ours; 0 where it did not."""
+        return self._clock.jump_s
+
     def metrics(self) -> str:
         """Return its metrics in Prometheus's text format; the last ones where it has ended.
 

@@ -6,14 +6,13 @@ a pause that took longer than it says is known.
 """
 
 import logging
-import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from chaoslib import substitute
 from chaoslib.types import Activity, Configuration, Run, Secrets
 
-from brownout.base.wait import wait_until
+from brownout.base.wait import since_boot, wait_until
 from brownout.run.contract import is_late
 
 __all__ = ["Pauses"]
@@ -71,9 +70,9 @@ class Pauses:
             return
         logger.info(f"waiting {due_s:g} s {where}")
         self._say(f"waiting {where}", due_s)
-        began = time.monotonic()
+        began = since_boot()
         if wait_until(self._must_stop, due_s, _STEP_S):
             return
-        took_s = time.monotonic() - began
+        took_s = since_boot() - began
         if is_late(took_s - due_s, due_s):
             self._late(where, due_s, took_s)

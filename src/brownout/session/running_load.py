@@ -106,6 +106,11 @@ class RunningLoad:
             return None
         return self._generator.to_t(monotonic)
 
+    @property
+    def clock_jump_s(self) -> float:
+        """By how many seconds the generator's clock jumped against ours; 0 where it did not."""
+        return self._generator.clock_jump_s if self._generator is not None else 0.0
+
     def now(self) -> float | None:
         """Return this moment in the run's seconds; None before there are any."""
         return self._generator.now() if self._generator is not None else None

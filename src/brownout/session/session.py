@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from brownout.base.errors import ClusterError, ConfigurationError, Refused, Unsupported
-from brownout.base.wait import wait_until
+from brownout.base.wait import since_boot, wait_until
 from brownout.databases.adapter import Adapter, Idling, adapter_for
 from brownout.databases.milestones import still_unmet
 from brownout.faults import cluster_record, guards, open_runs
@@ -283,7 +283,7 @@ class Session:
         Raises `Refused` with nothing touched where it breaks something and a guard forbids that.
         """
         name = str(activity.get("name"))
-        self._steps[name] = now = time.monotonic()
+        self._steps[name] = now = since_boot()
         if self._idle_since is not None:  # a stop between two steps delays the fault's end as well
             self._check_missed(f"the wait before {name}", self._idle_since, now)
             self._idle_since = None
@@ -361,7 +361,7 @@ class Session:
         began = self._steps.pop(name, None)
         if began is None:
             return  # it was stopped before it began
-        self._idle_since = time.monotonic()
+        self._idle_since = since_boot()
         self._check_missed(name, began, self._idle_since)
 
     def _check_missed(self, what: str, began: float, ended: float) -> None:
@@ -369,9 +369,20 @@ class Session:
         took_s, missed_s = ended - began, self._heartbeat.missed_s(began)
         if is_late(missed_s, took_s - missed_s):
             self._is_late(
-                f"{what} took {took_s:.1f} s, of which brownout itself was stopped or starved for "
-                f"{missed_s:.1f} s"
+                f"{what} took {took_s:.1f} s, of which brownout itself was stopped or starved, or "
+                f"its machine was suspended, for {missed_s:.1f} s"
             )
+
+    def _check_clock(self) -> None:
+        """Write that moments of the fault are unknown where a machine of ours was suspended."""
+        jump_s = self._load.clock_jump_s
+        if jump_s and self.faults.broke_something:
+            detail = (
+                f"the load generator's clock jumped by {jump_s:+.1f} s against brownout's: one of "
+                "the two machines was suspended"
+            )
+            logger.warning(detail)
+            contract.write(self._log(), Breach(contract.LATENESS, detail))
 
     def _cluster_is_shared(self, other: Holder) -> None:
         """Write that another run has the cluster too: what was measured since may be its doing."""
@@ -387,7 +398,7 @@ class Session:
     def _pause_is_late(self, where: str, due_s: float, took_s: float) -> None:
         self._is_late(
             f"the pause {where} took {took_s:.1f} s instead of {due_s:g} s: brownout itself was "
-            "stopped or starved"
+            "stopped or starved, or its machine was suspended"
         )
 
     def _is_late(self, detail: str) -> None:
@@ -593,6 +604,7 @@ class Session:
         try:
             failures = self._put_back()
             if self._load.began:
+                self._check_clock()
                 self._end_load()
         finally:
             self._release(keep_claim=bool(failures))

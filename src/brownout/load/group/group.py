@@ -161,6 +161,11 @@ class GeneratorGroup:
         uncertainties = [generator.clock_uncertainty for generator in self._parts]
         return max((off for off in uncertainties if off is not None), default=None)
 
+    @property
+    def clock_jump_s(self) -> float:
+        """By how many seconds a clock jumped against ours, the furthest; 0 where none did."""
+        return max((generator.clock_jump_s for generator in self._parts), key=abs, default=0.0)
+
     def metrics(self) -> str:
         """Return the metrics of all on one page, each labelled with its `part`."""
         return one_page(generator.metrics() for generator in self._parts)
