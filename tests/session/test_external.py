@@ -15,12 +15,13 @@ from pymongo import MongoClient
 from pymongo.errors import PyMongoError
 from tests import chaos_runner as chaos
 
-from brownout.base.errors import ClusterError
+from brownout.base.errors import ClusterError, NoAnswer
 from brownout.cli.adoption import adopt
 from brownout.databases.adapter import adapter_for
 from brownout.faults.others.account import Seen
 from brownout.inventory.model import Cluster
-from brownout.run.events import EventLog
+from brownout.run import contract
+from brownout.run.events import EventLog, read_events
 from brownout.session.external import (
     ExternalFaults,
     ExternalSteps,
@@ -300,16 +301,66 @@ def test_a_proxy_that_chaostoolkit_toxiproxy_closes_is_measured_as_another_clien
     assert outage == pytest.approx(alone.longest_s, abs=1.0)
 
 
-def test_a_fault_of_another_tool_is_followed_only_once_it_was_seen_to_begin(
-    tmp_path: Path,
-) -> None:
-    external = ExternalFaults(
-        ExternalSteps(marks=True),
+def following(tmp_path: Path, *, awaits_mend: bool = False) -> ExternalFaults:
+    """The steps of others in a run that has a fault of another tool, and may have its end."""
+    return ExternalFaults(
+        ExternalSteps(marks=True, awaits_mend=awaits_mend),
         EventLog(tmp_path / "events.ndjson"),
         to_t=lambda t: t,
         before_break=lambda: None,
         change=lambda: Crossing("changed"),
     )
+
+
+CUT = "NetworkChaos shop/cut"
+
+
+def test_what_is_unknown_to_have_begun_is_settled_only_once_it_has_ended(tmp_path: Path) -> None:
+    external = following(tmp_path, awaits_mend=True)
+
+    def lost() -> Seen:
+        raise NoAnswer(f"{CUT}: whether it did begin within 120 s is not known")
+
+    with pytest.raises(NoAnswer):
+        external.follow("break", CUT, "Chaos Mesh", lost)
+    assert not external.settled()
+    assert external.effects_known()  # nobody has to wait for an effect
+    with pytest.raises(NoAnswer):
+        external.follow("mend", CUT, "Chaos Mesh", lost)
+    assert not external.settled()
+    now = time.monotonic()
+    external.follow("mend", CUT, "Chaos Mesh", lambda: Seen(now - 0.1, now))
+    assert external.settled()
+
+
+def test_a_fault_that_is_known_not_to_have_begun_needs_no_mend(tmp_path: Path) -> None:
+    external = following(tmp_path, awaits_mend=True)
+
+    def never_began() -> Seen:
+        raise ClusterError(f"{CUT} did not begin within 120 s")
+
+    with pytest.raises(ClusterError):
+        external.follow("break", CUT, "Chaos Mesh", never_began)
+    assert external.settled()
+
+
+def test_a_fault_that_was_not_the_one_that_was_meant_breaks_its_contract_once(
+    tmp_path: Path,
+) -> None:
+    external = following(tmp_path, awaits_mend=True)
+    paused = "it was paused"
+    external.follow("break", CUT, "Chaos Mesh", lambda: Seen(1.0, 2.0, {}, paused))
+    external.follow("mend", CUT, "Chaos Mesh", lambda: Seen(3.0, 4.0, {}, paused))
+    (breach,) = contract.breaches(read_events(tmp_path / "events.ndjson"))
+    assert (breach.clause, breach.detail, breach.allowed) == (
+        contract.DURATION, f"{CUT}: it was paused", False
+    )  # fmt: skip
+
+
+def test_a_fault_of_another_tool_is_followed_only_once_it_was_seen_to_begin(
+    tmp_path: Path,
+) -> None:
+    external = following(tmp_path)
 
     def never_began() -> Seen:
         raise ClusterError("PodChaos shop/kill-one did not begin within 5 s")

@@ -15,8 +15,10 @@ from difflib import get_close_matches
 from typing import Any
 from urllib.parse import urlsplit
 
-from brownout.base.errors import BrownoutError
+from brownout.base.errors import BrownoutError, NoAnswer
 from brownout.faults.others.account import Seen
+from brownout.run import contract
+from brownout.run.contract import Breach
 from brownout.run.events import EventLog
 from brownout.session.activity import fault_of, function_at
 from brownout.session.milestones import Crossing
@@ -198,6 +200,7 @@ class ExternalFaults:
         self._breaks: list[_Break] = []
         self._entries: dict[int, tuple[str, int, float]] = {}
         self._followed: set[str] = set()
+        self._breaches: set[str] = set()
         self._lock = threading.Lock()
 
     def breaks(self, activity: Activity) -> bool:
@@ -238,13 +241,14 @@ class ExternalFaults:
     ) -> dict[str, Any]:
         """Write a break or a mend of which another tool's own account says when it was.
 
-        `await_it` waits until it is so; what it raises is written, too.
+        `await_it` waits until it is so; what it raises is written, too. A break whose tool gave no
+        answer may have happened: what follows waits for its mend.
         """
         entry, began = self._intend(kind, name, provider, "account"), time.monotonic()
         try:
             seen = await_it()
         except BrownoutError as error:
-            self._over(kind, entry, began, str(error))
+            self._over(kind, entry, began, str(error), unknown=isinstance(error, NoAnswer))
             raise
         if kind == "break":
             self._followed.add(name)
@@ -255,6 +259,7 @@ class ExternalFaults:
         uncertainty = round(max(0.0, seen.last - first), 6)
         self._events.effective(entry, self._to_t(seen.last), uncertainty, evidence)
         self._events.ended(entry)
+        self._write_breach(name, seen.breach)
         with self._lock:
             for each in self._breaks:
                 if each.entry == entry:
@@ -263,6 +268,13 @@ class ExternalFaults:
                 elif kind == "mend" and each.ended is not None and each.ended <= seen.last:
                     each.is_mended = True
         return {"name": name, "by": provider, "t": self._to_t(seen.last), "evidence": evidence}
+
+    def _write_breach(self, name: str, why: str) -> None:
+        """Write once that a fault was not the one that was meant."""
+        detail = f"{name}: {why}"
+        if why and detail not in self._breaches:
+            self._breaches.add(detail)
+            contract.write(self._events, Breach(contract.DURATION, detail))
 
     def settled(self) -> bool:
         """Whether no fault of others lasts; writes the effects that were seen meanwhile."""
@@ -287,12 +299,18 @@ class ExternalFaults:
                 self._breaks.append(_Break(entry, provider, time.monotonic(), watched))
         return entry
 
-    def _over(self, kind: str, entry: int, began: float, error: str | None) -> None:
+    def _over(
+        self, kind: str, entry: int, began: float, error: str | None, *, unknown: bool = False
+    ) -> None:
         now = time.monotonic()
         if error is not None:
             self._events.failed(entry, error)
             with self._lock:
-                self._breaks = [each for each in self._breaks if each.entry != entry]
+                for each in self._breaks:
+                    if each.entry == entry:
+                        each.ended, each.is_proven = began, True
+                if not unknown:
+                    self._breaks = [each for each in self._breaks if each.entry != entry]
             return
         if kind == "mend":
             self._events.effective(entry, self._to_t(now), now - began, {})

@@ -24,25 +24,31 @@ def chaos(
     recovered: dict[str, float] | None = None,
     action: str = "pod-failure",
     failed: dict[str, str] | None = None,
+    again: dict[str, float] | None = None,
+    paused: bool = False,
 ) -> dict[str, Any]:
-    """A PodChaos: when each target was hit, and when it recovered."""
-    recovered, failed = recovered or {}, failed or {}
+    """A PodChaos: when each target was hit, when it recovered, and when it was hit `again`."""
+    recovered, failed, again = recovered or {}, failed or {}, again or {}
     names = list(dict.fromkeys([*applied, *failed]))
     records = []
     for name in names:
         events = [_event("Apply", T0 - 3, "Failed", failed[name])] if name in failed else []
         events += [_event("Apply", applied[name])] if name in applied else []
         events += [_event("Recover", recovered[name])] if name in recovered else []
+        events += [_event("Apply", again[name])] if name in again else []
+        is_off = name in recovered and name not in again
         records.append({
-            "id": name, "selectorKey": ".", "phase": "Not Injected" if name in recovered else
+            "id": name, "selectorKey": ".", "phase": "Not Injected" if is_off else
             "Injected" if name in applied else "Not Injected/Wait",
-            "injectedCount": int(name in applied), "recoveredCount": int(name in recovered),
+            "injectedCount": int(name in applied) + int(name in again),
+            "recoveredCount": int(name in recovered),
             "events": events,
         })  # fmt: skip
     all_hit = bool(applied) and not set(failed) - set(applied)
-    conditions = {"Selected": bool(names), "AllInjected": all_hit and not recovered,
-                  "AllRecovered": bool(recovered) and set(recovered) == set(applied),
-                  "Paused": False}  # fmt: skip
+    off = {*recovered} - {*again}
+    conditions = {"Selected": bool(names), "AllInjected": all_hit and not off,
+                  "AllRecovered": bool(off) and off == set(applied),
+                  "Paused": paused}  # fmt: skip
     return {
         "apiVersion": "chaos-mesh.org/v1alpha1", "kind": "PodChaos",
         "metadata": {"name": "stall-one", "namespace": "shop",
@@ -52,7 +58,7 @@ def chaos(
         "status": {
             "conditions": [{"type": name, "status": str(holds)}
                            for name, holds in conditions.items()],
-            "experiment": {"desiredPhase": "Stop" if recovered else "Run",
+            "experiment": {"desiredPhase": "Stop" if off else "Run",
                            "containerRecords": records},
         },
     }  # fmt: skip

@@ -7,7 +7,7 @@ import pytest
 from tests.faults.others.recorded import T0, chaos, fis
 from tests.wording import naming
 
-from brownout.base.errors import ClusterError, ConfigurationError
+from brownout.base.errors import ClusterError, ConfigurationError, NoAnswer
 from brownout.faults.others import chaos_mesh
 from brownout.faults.others import fis as fis_module
 from brownout.faults.others.account import Account, Moment, Seen, await_moment, moment_of
@@ -62,16 +62,97 @@ def test_an_experiment_of_fis_that_failed_before_it_did_anything_is_dead() -> No
     assert "Experiment is failed." in account.complaint
 
 
+def test_an_object_of_chaos_mesh_that_was_paused_ends_with_its_last_recovery() -> None:
+    hit, off = {"shop/db-0": T0, "shop/db-1": T0}, {"shop/db-0": T0 + 20, "shop/db-1": T0 + 20}
+    on = {name: T0 + 40 for name in hit}
+    paused = chaos_mesh.account_of(chaos(hit, off, paused=True))
+    assert (paused.ended, paused.state, paused.breach) == (None, "Paused", "it was paused")
+    half = chaos_mesh.account_of(chaos(hit, off, again={"shop/db-0": T0 + 40}))
+    assert (half.ended, half.breach) == (None, "it was paused")
+    resumed = chaos_mesh.account_of(chaos(hit, off, again=on))
+    assert (resumed.began, resumed.ended) == (Moment(T0, T0 + 1), None)
+    assert (resumed.state, resumed.breach) == ("AllInjected", "it was paused")
+    over = chaos(hit, off, again=on)
+    for record in over["status"]["experiment"]["containerRecords"]:
+        record["phase"] = "Not Injected"
+        record["events"].append({**record["events"][1], "timestamp": "2026-11-28T08:02:02Z"})
+    account = chaos_mesh.account_of(over)
+    assert (account.ended, account.breach) == (Moment(T0 + 60, T0 + 61), "it was paused")
+    assert chaos_mesh.account_of(chaos(hit, off)).breach == ""
+
+
+def test_a_target_that_chaos_mesh_never_hit_breaks_the_contract_once_the_fault_has_ended() -> None:
+    failed = {"shop/db-1": "no such container"}
+    begun = chaos_mesh.account_of(chaos({"shop/db-0": T0}, failed=failed))
+    assert (begun.began, begun.breach) == (Moment(T0, T0 + 1), "")  # it may still be hit
+    over = chaos_mesh.account_of(chaos({"shop/db-0": T0}, {"shop/db-0": T0 + 8}, failed=failed))
+    assert (over.ended, over.breach) == (Moment(T0 + 8, T0 + 9), "it never hit shop/db-1")
+
+
+STOP, DENIED = "aws:ec2:stop-instances", "not authorized to stop instances"
+
+
+def described(status: str, state: str, *, aimed: bool, begun: bool = True) -> Account:
+    """An experiment of FIS whose only action ended so, with or without a target."""
+    end = T0 + 1 if state in ("failed", "stopped", "cancelled", "completed") else None
+    answer = fis(status, stop=(STOP, T0 if begun else None, end, state))
+    answer["experiment"]["actions"]["stop"]["state"]["reason"] = DENIED
+    if not aimed:
+        answer["experiment"]["actions"]["stop"]["targets"] = {}
+    return fis_module.account_of(answer)
+
+
+@pytest.mark.parametrize("status", ["failed", "running"])
+def test_an_action_of_fis_that_failed_on_no_target_never_began(status: str) -> None:
+    account = described(status, "failed", aimed=False)
+    assert (account.began, account.ended, account.is_dead) == (None, None, True)
+    for kind in ("break", "mend"):
+        with pytest.raises(ClusterError, match=naming("stall-one", DENIED)):
+            awaited([account], kind)
+
+
+@pytest.mark.parametrize("state", ["failed", "stopped", "cancelled"])
+def test_an_action_of_fis_that_was_cut_short_breaks_the_contract_with_its_reason(
+    state: str,
+) -> None:
+    account = described(state, state, aimed=True)
+    assert account.began == Moment(T0, T0 + 0.001)
+    assert account.ended == Moment(T0 + 1, T0 + 1.001)
+    assert account.breach.startswith("its action stop ")
+    assert state in account.breach
+    assert DENIED in account.breach
+    for kind in ("break", "mend"):
+        assert awaited([account], kind).breach == account.breach
+
+
+def test_an_action_that_never_came_breaks_the_contract_of_one_that_did() -> None:
+    both = fis("stopped", stop=(STOP, T0, T0 + 1, "completed"),
+               reboot=("aws:ec2:reboot-instances", None, None, "cancelled"))  # fmt: skip
+    both["experiment"]["state"]["reason"] = "Experiment halted by stop condition."
+    account = fis_module.account_of(both)
+    assert account.ended == Moment(T0 + 1, T0 + 1.001)
+    assert "reboot was cancelled" in account.breach
+    assert "halted by stop condition" in account.breach
+    assert fis_module.account_of(both, "stop").breach == ""
+    assert described("running", "running", aimed=True).breach == ""
+    assert described("completed", "completed", aimed=True).breach == ""
+
+
 def awaited(
-    answers: Sequence[Account | None], kind: str = "break", within_s: float = 30, gone: bool = False
+    answers: Sequence[Account | NoAnswer | None],
+    kind: str = "break",
+    within_s: float = 30,
+    gone: bool = False,
 ) -> Seen:
     """Look at one answer after the other, at 100.0, 100.1, … by our clock; T0 is our 100."""
     clock = itertools.count(1000)
     looks = iter(answers)
-    last: list[Account | None] = [None]
+    last: list[Account | NoAnswer | None] = [None]
 
     def look() -> Account | None:
         last[0] = next(looks, last[0])
+        if isinstance(last[0], NoAnswer):
+            raise last[0]
         return last[0]
 
     return await_moment(
@@ -94,6 +175,25 @@ def test_a_tool_whose_clock_differs_is_believed_only_as_far_as_we_looked() -> No
     seen = awaited([Account("Selected"), ahead])
     assert 100.0 <= seen.first <= seen.last <= 100.31
     assert seen.evidence["clock_differs_s"] == pytest.approx(300, abs=1)
+
+
+def test_a_look_without_an_answer_is_repeated_and_bounds_nothing() -> None:
+    lost = NoAnswer("GET podchaos/stall-one: the API server does not answer")
+    began = Account("AllInjected", began=Moment(T0, T0 + 1.0))
+    seen = awaited([Account("Selected"), lost, lost, began])
+    # The last look that said no began at 100.0; those that were lost say nothing.
+    assert 100.0 <= seen.first <= seen.last <= 100.6
+    assert seen.last - seen.first > 0.15
+
+
+@pytest.mark.parametrize("kind", ["break", "mend"])
+def test_where_the_last_look_has_no_answer_it_is_unknown_whether_the_fault_is_there(
+    kind: str,
+) -> None:
+    lost = NoAnswer("the API server does not answer")
+    words = naming("stall-one", "is not known", "the API server does not answer")
+    with pytest.raises(NoAnswer, match=words):
+        awaited([lost], kind, within_s=0, gone=kind == "mend")
 
 
 def test_an_object_that_is_gone_has_ended_if_it_had_begun_here() -> None:

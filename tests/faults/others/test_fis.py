@@ -10,7 +10,7 @@ from tests.faults.others.breaker import Breaker, experiment
 from tests.faults.others.recorded import fis
 from tests.wording import naming
 
-from brownout.base.errors import ClusterError, ConfigurationError
+from brownout.base.errors import ClusterError, ConfigurationError, NoAnswer
 from brownout.faults.others.fis import Fis
 from brownout.inventory.model import Cluster
 
@@ -56,6 +56,25 @@ def test_what_the_program_says_is_passed_on(aws: Path, monkeypatch: pytest.Monke
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(ConfigurationError, match=naming("aws", "PATH")):
         Fis("EXPorders1")
+
+
+THROTTLED = "An error occurred (ThrottlingException) when calling the GetExperiment operation"
+UNREACHED = 'Could not connect to the endpoint URL: "https://fis.eu-central-1.amazonaws.com/"'
+READ = 'Read timeout on endpoint URL: "https://fis.eu-central-1.amazonaws.com/"'
+DENIED = "An error occurred (AccessDeniedException) when calling the GetExperiment operation"
+
+
+@pytest.mark.parametrize(
+    ("words", "unknown"), [(THROTTLED, True), (UNREACHED, True), (READ, True), (DENIED, False)]
+)
+def test_only_what_may_go_well_when_asked_again_is_no_answer(
+    aws: Path, words: str, *, unknown: bool
+) -> None:
+    (aws / "aws").write_text(f"#!{sys.executable}\nimport sys\nsys.exit({words!r})\n")
+    with pytest.raises(ClusterError) as caught:
+        Fis("EXPorders1").look()
+    assert isinstance(caught.value, NoAnswer) == unknown
+    assert words in str(caught.value)
 
 
 @pytest.mark.live

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
-from brownout.base.errors import ClusterError
+from brownout.base.errors import ClusterError, NoAnswer
 from brownout.base.wait import wait_until
 
 __all__ = ["Account", "Moment", "Seen", "Source", "await_moment", "moment_of"]
@@ -32,7 +32,7 @@ class Account:
     """What a tool says of its fault now: `began` and `ended` are None as long as it has not.
 
     `targets` are the names that the tool has for them. `complaint` says what is wrong, `is_dead`
-    that nothing more will come.
+    that nothing more will come. `breach` says why what it did is not the fault that was meant.
     """
 
     state: str
@@ -41,6 +41,7 @@ class Account:
     targets: tuple[str, ...] = ()
     complaint: str = ""
     is_dead: bool = False
+    breach: str = ""
 
     def moment(self, kind: str) -> Moment | None:
         """Return when it began (`break`) or ended (`mend`)."""
@@ -49,11 +50,15 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A moment on our own monotonic clock, from `first` to `last`, and what proves it."""
+    """A moment on our own monotonic clock, from `first` to `last`, and what proves it.
+
+    `breach` says why the fault is not the one that was meant, if it is not.
+    """
 
     first: float
     last: float
     evidence: dict[str, Any] = field(default_factory=dict)
+    breach: str = ""
 
 
 class Source(Protocol):
@@ -62,7 +67,10 @@ class Source(Protocol):
     words: str
 
     def look(self) -> Account | None:
-        """Return what the tool says now; None while the fault does not exist."""
+        """Return what the tool says now; None while the fault does not exist.
+
+        Raises `NoAnswer` where asking again may help.
+        """
 
     def close(self) -> None:
         """Give back its connections."""
@@ -97,6 +105,7 @@ def await_moment(
     An object that is not there has not begun; if `gone_is_over`, it was there and has ended.
 
     Raises `ClusterError` with what the tool says where that is not so within `within_s` seconds.
+    A look without an answer is repeated until then; `NoAnswer` says that the last one had none.
     """
     looks: list[tuple[float, float, Account | None]] = []
 
@@ -108,11 +117,17 @@ def await_moment(
         looks.append((before, monotonic(), account))
         return account is not None and (account.moment(kind) is not None or account.is_dead)
 
-    wait_until(once, within_s, 0.5, stopped=stopped)
+    verb = "begin" if kind == "break" else "end"
+    try:
+        wait_until(once, within_s, 0.5, despite=NoAnswer, stopped=stopped)
+    except NoAnswer as error:
+        raise NoAnswer(
+            f"{what}: whether it did {verb} within {within_s:g} s is not known: {error.message}",
+            error.hint,
+        ) from error
     before, after, account = looks[-1]
     moment = account.moment(kind) if account is not None else None
     if account is None or moment is None:
-        verb = "begin" if kind == "break" else "end"
         state = "does not exist" if account is None else f"is {account.state}"
         complaint = f": {account.complaint}" if account is not None and account.complaint else ""
         raise ClusterError(
@@ -128,4 +143,4 @@ def await_moment(
         differs = first - after if first > after else last - no
         evidence["clock_differs_s"] = round(differs, 3)
         first, last = max(no, before), after
-    return Seen(max(first, no), min(max(last, no), after), evidence)
+    return Seen(max(first, no), min(max(last, no), after), evidence, account.breach)

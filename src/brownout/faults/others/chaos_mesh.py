@@ -5,11 +5,12 @@ status.experiment.containerRecords[]   one a target: id, phase, events[]
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from pydantic import ValidationError
 
-from brownout.base.errors import ConfigurationError
+from brownout.base.errors import ConfigurationError, NoAnswer
 from brownout.base.extras import how_to_install
 from brownout.base.problems import from_validation
 from brownout.faults.others.account import Account, Moment, moment_of
@@ -37,6 +38,7 @@ class ChaosMesh:
         try:
             from brownout.kubernetes.access import Access, connect
             from brownout.kubernetes.objects import Objects, in_namespace
+            from brownout.kubernetes.problems import Away
         except ModuleNotFoundError as error:
             raise ConfigurationError(
                 f"Chaos Mesh needs the package `{error.name}`, which is not installed",
@@ -57,11 +59,15 @@ class ChaosMesh:
         self._objects = Objects(self._client, 0.0, role)
         # Chaos Mesh names the plural of its kinds as the kind itself.
         self._path = in_namespace(access.namespace, kind.lower(), name, group=GROUP)
+        self._away = Away
         self.words = f"{kind} {access.namespace}/{name}"
 
     def look(self) -> Account | None:
         """Return what its object says; None before it is there."""
-        document = self._objects.find(self._path)
+        try:
+            document = self._objects.find(self._path)
+        except self._away as error:
+            raise NoAnswer(error.message, error.hint) from error
         return None if document is None else account_of(document)
 
     def close(self) -> None:
@@ -70,32 +76,63 @@ class ChaosMesh:
 
 
 def account_of(document: Document) -> Account:
-    """Read an object of Chaos Mesh; it has ended when every target that it hit has recovered."""
+    """Read an object of Chaos Mesh; it has ended when every target that it hit has recovered.
+
+    One that is paused recovers its targets, too, and hits them again when it is resumed:
+
+        Apply ──▶ Recover: paused ──▶ Apply: resumed ──▶ Recover: ended
+    """
     status = document.get("status") or {}
     records = (status.get("experiment") or {}).get("containerRecords") or []
     applied = [(r, at) for r in records if (at := _first(r, "Apply")) is not None]
-    recovered = [at for r, _ in applied if (at := _first(r, "Recover")) is not None]
+    recovered = [at for r, _ in applied if (at := _recovered(r)) is not None]
     began = _earliest([at for _, at in applied])
-    ended = _latest(recovered) if applied and len(recovered) == len(applied) else None
+    is_paused = _state(status) == "Paused"
+    is_over = bool(applied) and len(recovered) == len(applied) and not is_paused
+    ended = _latest(recovered) if is_over else None
+    breaches = ["it was paused"] if is_paused or any(map(_was_paused, records)) else []
     if (document.get("spec") or {}).get("action") in _AT_ONCE:
         ended = _latest([at for _, at in applied])
+    elif is_over and len(applied) < len(records):
+        never = [str(r.get("id")) for r in records if _first(r, "Apply") is None]
+        breaches.append(f"it never hit {', '.join(never)}")
     return Account(
         state=_state(status),
         began=began,
         ended=ended,
         targets=tuple(str(r.get("id")) for r, _ in applied),
         complaint="; ".join(dict.fromkeys(_failures(records))),
+        breach="; ".join(breaches),
     )
 
 
 def _first(record: Document, operation: str) -> Moment | None:
     """Return when an operation on a target first succeeded."""
-    done = [
-        moment_of(event.get("timestamp"), _RESOLUTION_S)
+    return _earliest([at for done, at in _succeeded(record) if done == operation])
+
+
+def _recovered(record: Document) -> Moment | None:
+    """Return when a target recovered; None while it is hit, for the first time or again."""
+    done = _succeeded(record)
+    if not done or done[-1][0] != "Recover" or str(record.get("phase")).startswith("Injected"):
+        return None
+    return done[-1][1]
+
+
+def _was_paused(record: Document) -> bool:
+    """Whether a target recovered and was hit again."""
+    done = [operation for operation, _ in _succeeded(record)]
+    return ("Recover", "Apply") in pairwise(done) or int(record.get("injectedCount") or 0) > 1
+
+
+def _succeeded(record: Document) -> list[tuple[str, Moment]]:
+    """Return each operation on a target that succeeded, and when; Chaos Mesh appends the latest."""
+    return [
+        (str(event.get("operation")), moment)
         for event in record.get("events") or []
-        if (event.get("operation"), event.get("type")) == (operation, "Succeeded")
+        if event.get("type") == "Succeeded"
+        and (moment := moment_of(event.get("timestamp"), _RESOLUTION_S)) is not None
     ]
-    return _earliest([moment for moment in done if moment is not None])
 
 
 def _failures(records: Sequence[Document]) -> Iterator[str]:

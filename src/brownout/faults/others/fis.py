@@ -8,20 +8,28 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from brownout.base.errors import ClusterError, ConfigurationError
+from brownout.base.errors import ClusterError, ConfigurationError, NoAnswer
 from brownout.faults.others.account import Account, Moment, moment_of
 
 __all__ = ["Fis", "account_of"]
 
 #: An action that only waits.
 _WAIT = "aws:fis:wait"
+#: How an action ends that did not do all that it was meant to.
+_CUT_SHORT = {"failed": "failed", "stopped": "was stopped", "cancelled": "was cancelled"}
 _OVER = ("completed", "stopped", "failed", "cancelled", "skipped")
 #: The API's times are seconds with fractions.
 _RESOLUTION_S = 0.001
 _TIMEOUT_S = 30.0
+#: How `aws` words that no answer came, or that AWS was busy; it has tried a few times by then.
+_ASK_AGAIN = re.compile(
+    r"Throttl|TooManyRequests|RequestLimitExceeded|ServiceUnavailable|InternalServer|InternalFailure"
+    r"|Could not connect to the endpoint|[Tt]imeout on endpoint|Connection was closed"
+    r"|\((?:500|502|503|504)\)"
+)
 _ID = re.compile(r"[A-Za-z0-9]{1,64}")
 
 Document = Mapping[str, Any]
@@ -51,19 +59,22 @@ class Fis:
         self.words = f"FIS {experiment}{f' action {action}' if action else ''}"
 
     def look(self) -> Account | None:
-        """Return what FIS says of it; raises `ClusterError` with what the program says."""
+        """Return what FIS says of it; raises `ClusterError` with what the program says.
+
+        That is `NoAnswer` where AWS is busy or out of reach.
+        """
         try:
             done = subprocess.run(
                 self._command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
             )
         except subprocess.TimeoutExpired as error:
-            raise ClusterError(f"{self.words}: `aws` did not answer in {_TIMEOUT_S:g} s") from error
+            raise NoAnswer(f"{self.words}: `aws` did not answer in {_TIMEOUT_S:g} s") from error
         if done.returncode:
             words = " ".join(done.stderr.split())[-300:]
-            raise ClusterError(
-                f"{self.words}: `aws` ended with {done.returncode}: {words}",
-                "the login needs the right fis:GetExperiment",
-            )
+            message = f"{self.words}: `aws` ended with {done.returncode}: {words}"
+            if _ASK_AGAIN.search(done.stderr):
+                raise NoAnswer(message, "AWS was busy, or this machine did not reach it")
+            raise ClusterError(message, "the login needs the right fis:GetExperiment")
         try:
             answer = json.loads(done.stdout)
         except ValueError as error:
@@ -77,6 +88,9 @@ class Fis:
 def account_of(answer: Document, action: str = "") -> Account:
     """Read an answer of `GetExperiment`; it has ended when each action that began is over.
 
+    An action that failed without a target has done nothing. One with targets that failed or was
+    stopped may have hit some of them: that breaks the contract of the fault.
+
     Raises `ConfigurationError` where it has no such action.
     """
     experiment = answer.get("experiment") or answer
@@ -85,12 +99,14 @@ def account_of(answer: Document, action: str = "") -> Account:
         raise ConfigurationError(
             f"action: found {action!r}, wanted one of {', '.join(actions) or 'none'}"
         )
-    meant = [
-        each
+    named = {
+        name: each
         for name, each in actions.items()
         if (name == action if action else each.get("actionId") != _WAIT)
-    ]
+    }
+    meant = list(named.values())
     begun = [each for each in meant if each.get("startTime") is not None]
+    begun = [each for each in begun if _status(each) != "failed" or _has_targets(experiment, each)]
     is_over = all(_status(each) in _OVER for each in (meant if not _is_over(experiment) else begun))
     starts = [moment for each in begun if (moment := _moment(each, "startTime"))]
     ends = [moment for each in begun if (moment := _moment(each, "endTime"))]
@@ -103,8 +119,28 @@ def account_of(answer: Document, action: str = "") -> Account:
         ended=max(ends, key=lambda moment: moment.last) if ended else None,
         targets=tuple(dict.fromkeys(_targets(experiment, begun))),
         complaint="; ".join(dict.fromkeys(str(reason) for reason in reasons if reason)),
-        is_dead=_is_over(experiment),
+        is_dead=_is_over(experiment) or (bool(meant) and all(_status(e) in _OVER for e in meant)),
+        breach="; ".join(_breaches(experiment, named)),
     )
+
+
+def _breaches(experiment: Document, actions: Mapping[str, Document]) -> Iterator[str]:
+    """Yield which actions did not do what they were meant to, and why."""
+    whole = experiment.get("state") or {}
+    for name, action in actions.items():
+        state, status = action.get("state") or {}, _status(action)
+        reasons = [state.get("reason"), whole.get("reason") if _is_over(experiment) else None]
+        why = "; ".join(dict.fromkeys(str(reason) for reason in reasons if reason))
+        if status in _CUT_SHORT:
+            yield f"its action {name} {_CUT_SHORT[status]}: {why or 'FIS gives no reason'}"
+        elif _is_over(experiment) and status not in _OVER:
+            yield f"its action {name} did not end: {why or status}"
+
+
+def _has_targets(experiment: Document, action: Document) -> bool:
+    """Whether it was aimed at anything: resources, or what is chosen by tags and the like."""
+    targets = experiment.get("targets") or {}
+    return any(targets.get(name) for name in (action.get("targets") or {}).values())
 
 
 def _is_over(experiment: Document) -> bool:
