@@ -120,9 +120,11 @@ func (e *Engine) attempts(o *operation, now time.Duration) outcome {
 		got.doubtful = true
 	}
 	if second.Class == driver.OK || got.result.Class != driver.InDoubt {
+		second.Remade = second.Remade || got.result.Remade
 		got.result = second
 	} else { // it stays in doubt, for the reason of the first attempt
 		got.result.Refused, got.result.Look = second.Refused, second.Look
+		got.result.Remade = got.result.Remade || second.Remade
 	}
 	return got
 }

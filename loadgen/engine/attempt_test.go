@@ -77,6 +77,27 @@ func TestOneRetryOfOurs(t *testing.T) {
 	}
 }
 
+func TestARecordThatWasMissingForOneOfTwoAttemptsWasMissing(t *testing.T) {
+	doubt := driver.Result{Class: driver.InDoubt, Cause: driver.CauseConnectionReset, Retryable: true}
+	for _, second := range []driver.Result{drivertest.OK(), drivertest.Refused(), doubt} {
+		for _, which := range []int{0, 1} {
+			answers := []driver.Result{doubt, second}
+			answers[which].Remade = true
+			fake := &drivertest.Fake{Answer: func(context.Context, *driver.Op) driver.Result {
+				answer := answers[0]
+				answers = answers[1:]
+				return answer
+			}}
+			e := New(oneStream(func(s *spec.Stream) { s.Retries = driver.RetriesOnce }), fake, func(error) {})
+			e.t0 = time.Now()
+			o := &operation{stream: e.streams[0], deadline: time.Hour, op: driver.Op{Kind: driver.Update}}
+			if got := e.attempts(o, 0); !got.result.Remade {
+				t.Errorf("attempt %d, then %+v: it is not told", which, second)
+			}
+		}
+	}
+}
+
 func TestARetrySharesTheDeadline(t *testing.T) {
 	fake := &drivertest.Fake{Answer: func(context.Context, *driver.Op) driver.Result { return drivertest.Refused() }}
 	s := oneStream(func(s *spec.Stream) { s.Retries = driver.RetriesOnce })

@@ -116,7 +116,7 @@ func (d *Driver) writeThere(c *call, op *driver.Op) (driver.Result, client.Error
 		c.write.RecordExistsAction = client.UPDATE
 	}
 	result, err = d.writeOne(c, op)
-	result.Remade = err == nil
+	result.Remade = true // whatever became of it: a later write may find it there
 	return result, err
 }
 

@@ -178,7 +178,7 @@ func (c *call) replace() driver.Result {
 		err = c.set(value)
 	}
 	result := c.classify(err)
-	result.Remade = remade && err == nil
+	result.Remade = remade
 	return c.writtenBack(result)
 }
 
@@ -190,9 +190,9 @@ func (c *call) writtenBack(result driver.Result) driver.Result {
 	}
 	one, err := c.get()
 	if err != nil { // the write itself is done
-		result = c.classify(err)
-		result.Class = driver.InDoubt
-		return result
+		unread := c.classify(err)
+		unread.Class, unread.Remade = driver.InDoubt, result.Remade
+		return unread
 	}
 	if one == nil || !takeApart(c.op.ID, one.value).Valid || (c.op.Verified && !bytes.Equal(one.value, c.whole())) {
 		return result.Spoilt(driver.InDoubt)
@@ -209,8 +209,9 @@ func (c *call) increment() driver.Result {
 		value, err = c.count(one)
 	}
 	result := c.classify(err)
+	result.Remade = remade
 	if err == nil {
-		result.Value, result.Remade = value, remade
+		result.Value = value
 	}
 	return result
 }

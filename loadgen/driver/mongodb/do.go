@@ -90,7 +90,7 @@ func exchange(
 		raw, err = records.FindOneAndReplace(ctx, byID(op.ID), whole(op), after().SetUpsert(true)).Raw()
 	}
 	result := classify(err, op.Kind, *seen)
-	if result.Remade = remade && err == nil; remade {
+	if result.Remade = remade; remade {
 		result.Attempts--
 	}
 	return exchanged(op, raw, result)
@@ -133,5 +133,5 @@ func write(ctx context.Context, op *driver.Op, records *mongo.Collection) (remad
 		return false, err
 	}
 	_, err = change(true)
-	return err == nil, err
+	return true, err
 }

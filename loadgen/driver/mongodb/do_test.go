@@ -40,6 +40,32 @@ func TestErrorsOfARealServerAreSorted(t *testing.T) {
 	}
 }
 
+func TestARecordThatIsMissingIsToldWhateverBecomesOfTheWriteThatMakesItAnew(t *testing.T) {
+	server := sharedMongod(t)
+	notConfirmed := bson.D{{Key: "writeConcernError", Value: bson.D{
+		{Key: "code", Value: 64}, {Key: "codeName", Value: "WriteConcernTimeout"}, {Key: "errmsg", Value: "waiting"},
+	}}}
+	for kind, command := range map[driver.Kind]string{
+		driver.Update: "update", driver.Increment: "update", driver.Operate: "findAndModify",
+	} {
+		t.Run(kind.String(), func(t *testing.T) {
+			d := opened(t, server, nil)
+			op := update("v")
+			op.Kind, op.ID = kind, "remade-"+kind.String()
+			op.Record = driver.NewRecord("run", op.ID, 0, op.Value)
+			server.failing(t, bson.D{{Key: "skip", Value: 1}}, command, notConfirmed)
+			got := do(t, d, op)
+			if got.Class != driver.InDoubt || !got.Remade {
+				t.Errorf("got %+v", got)
+			}
+			stored := do(t, d, driver.Op{Kind: driver.Read, Stream: op.Stream, ID: op.ID, Verified: op.Verified})
+			if !stored.Found {
+				t.Error("the write took effect")
+			}
+		})
+	}
+}
+
 func TestOnlyTheDriverDefaultRetriesByItself(t *testing.T) {
 	server := sharedMongod(t)
 	steppedDown := bson.D{

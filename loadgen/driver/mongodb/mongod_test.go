@@ -95,6 +95,12 @@ func (m *mongod) initiate(t testing.TB, o *options.ClientOptions) *mongo.Client 
 // close the connection.
 func (m *mongod) fail(t *testing.T, times int, commandName string, how bson.D) {
 	t.Helper()
+	m.failing(t, bson.D{{Key: "times", Value: times}}, commandName, how)
+}
+
+// failing is fail with a mode of MongoDB's fail points.
+func (m *mongod) failing(t *testing.T, mode bson.D, commandName string, how bson.D) {
+	t.Helper()
 	admin := m.direct(t, options.Client()).Database("admin")
 	data := append(bson.D{
 		{Key: "failCommands", Value: bson.A{commandName}}, {Key: "appName", Value: "brownout"},
@@ -108,7 +114,7 @@ func (m *mongod) fail(t *testing.T, times int, commandName string, how bson.D) {
 			t.Fatal(err)
 		}
 	}
-	set(bson.D{{Key: "times", Value: times}})
+	set(mode)
 	t.Cleanup(func() {
 		select {
 		case <-m.Gone:
