@@ -47,6 +47,7 @@ type Engine struct {
 	ended     time.Duration // when the schedule did, once stopping
 	pacing    sync.WaitGroup
 	recorder  *recorder
+	heartbeat *heartbeat
 	stopOnce  sync.Once
 	result    Ending
 	failed    atomic.Pointer[error]
@@ -92,12 +93,14 @@ func (e *Engine) Start(t0 time.Time, begin func(t0 time.Time) error) error {
 	time.Sleep(time.Until(e.t0))
 	e.watch = newWatch()
 	e.recorder = newRecorder(e)
+	e.heartbeat = newHeartbeat(e)
 	newPacer(e).start()
 	for _, s := range e.streams {
 		for range s.spec.Concurrency {
 			go e.work(s)
 		}
 	}
+	e.heartbeat.start()
 	go e.lanes.sweep()
 	go e.recorder.run()
 	return nil
@@ -113,6 +116,7 @@ func (e *Engine) Stop() (Ending, error) {
 	e.stopOnce.Do(func() {
 		e.endSchedule()
 		e.pacing.Wait()
+		e.heartbeat.stop()
 		undrained := e.drain()
 		e.lanes.stop()
 		e.recorder.stop()

@@ -37,7 +37,8 @@ func (r *recorder) run() {
 			return
 		case <-ticker.C:
 			now := r.engine.Now()
-			until := min(now-grace, time.Duration(r.engine.reached.Load()))
+			until := min(now-grace, time.Duration(r.engine.reached.Load()),
+				time.Duration(r.engine.heartbeat.reached.Load()))
 			r.report(now, until, until)
 		}
 	}
@@ -65,6 +66,7 @@ func (r *recorder) report(now, buckets, seconds time.Duration) {
 		Self:      e.watch.seconds(now),
 		Pools:     e.lanes.states(),
 	}
+	e.heartbeat.learn(report.Batch.Series)
 	report.Lanes = e.book.Lanes() // after Close: every lane of the batch is known
 	for _, sink := range e.sinks {
 		if e.failed.Load() != nil {

@@ -172,6 +172,16 @@ func (b *Book) Totals() []Counts {
 	return append([]Counts(nil), b.totals...)
 }
 
+// OfferedBy returns how many operations of some slots were offered so far.
+func (b *Book) OfferedBy(slots []int) (offered uint64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, slot := range slots {
+		offered += b.totals[slot].Offered
+	}
+	return offered
+}
+
 // Pending returns how many operations are on their way now, per slot.
 func (b *Book) Pending() []int64 {
 	b.mu.Lock()
@@ -184,4 +194,37 @@ func (b *Book) Violations() uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.broken
+}
+
+// Missed books what a closed loop missed since its generator stood still in [from, to): of each of
+// its slots so many operations per second, but in no bucket more than make it up to its usual rate.
+// So nothing is missed while the load was still running. Parts of operations are kept in rest.
+func (b *Book) Missed(slots []int, rates, rest []float64, from, to time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all := 0.0
+	for _, rate := range rates {
+		all += rate
+	}
+	if all <= 0 {
+		return
+	}
+	for number := max(int64(from/Width), b.open); time.Duration(number)*Width < to; number++ {
+		in, begin := b.at(number), time.Duration(number)*Width
+		overlap := min(to, begin+Width) - max(from, begin)
+		offered := uint64(0)
+		for _, slot := range slots {
+			offered += in.born[slot].Offered
+		}
+		missing := min(all*overlap.Seconds(), all*Width.Seconds()-float64(offered))
+		for i, slot := range slots {
+			rest[i] += max(missing, 0) * rates[i] / all
+			n := uint64(rest[i])
+			rest[i] -= float64(n)
+			for _, counts := range []*Counts{&in.done[slot].Counts, &in.born[slot], &b.totals[slot]} {
+				counts.Offered += n
+				counts.Ends[Missed] += n
+			}
+		}
+	}
 }
