@@ -35,7 +35,11 @@ __all__ = ["EXPERIMENT", "RunScript", "add_fault", "build_run"]
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 ENDS = ("ok", "late", "failed", "in_doubt", "shed", "missed")
-OK, LATE, FAILED, IN_DOUBT = range(4)
+OK, LATE, FAILED, IN_DOUBT, _, MISSED = range(6)
+#: An operation of a schedule that is later than that is not sent any more.
+LATE_AFTER_S = 0.1
+#: For so long at least a generator stands still for a closed loop to have missed something.
+STOOD_STILL_S = 0.05
 LANES = ("127.0.0.1:27101", "127.0.0.1:27102", "127.0.0.1:27103")
 #: One that a run of some seconds of outage keeps, for a run without a limit is no pass.
 LIMIT = {"measure": "recovery_time", "scope": "total", "limit": 30.0, "limit_from": "test",
@@ -56,7 +60,8 @@ class RunScript:
 
     For `outage_s` from `fault_at` on, the share `depth` of the operations meets a database that
     does not answer (`freeze`: they wait until it is back, or for their deadline) or that refuses
-    them at once (`refuse`). `again` holds further outages, as (start, length).
+    them at once (`refuse`). `again` holds further outages, as (start, length). `stalls` are when
+    the generator stood still, likewise; what it missed then a closed loop books if it `beats`.
     """
 
     name: str = "20261122T101500Z-node-kill-4711"
@@ -70,6 +75,8 @@ class RunScript:
     depth: float = 1.0
     mode: Literal["freeze", "refuse"] = "freeze"
     again: tuple[tuple[float, float], ...] = ()
+    stalls: tuple[tuple[float, float], ...] = ()
+    beats: bool = True
     start_at: float = 29.1
     rejoined_at: float | None = 33.4
     redundant_at: float | None = 34.2
@@ -183,7 +190,17 @@ def _operations(script: RunScript) -> Operations:
         for outage, length in script.outages:
             kept &= ~((start >= outage + 0.01) & (start < outage + length))
         start, key, took, end = start[kept], key[kept], took[kept], end[kept]
-    return Operations(keys, key, start, start + took, end)
+    done, never = start + took, np.zeros(len(start), np.bool_)
+    for begin, length in script.stalls:
+        resumed, due = begin + length, (start >= begin) & (start < begin + length)
+        sent_late = due & (start >= resumed - LATE_AFTER_S)
+        if script.concurrency:  # offers nothing meanwhile, and books that if it was for long
+            sent_late[:] = False
+            never |= due & (length < STOOD_STILL_S or not script.beats)
+        done = np.where(sent_late, resumed + took, done)
+        done[(start < begin) & (done > begin) & (done < resumed)] = resumed
+        end[due & ~sent_late], done[due & ~sent_late] = MISSED, resumed
+    return Operations(keys, key[~never], start[~never], done[~never], end[~never])
 
 
 def _write_counts(path: Path, script: RunScript, operations: Operations) -> None:
@@ -224,7 +241,7 @@ def _write_counts(path: Path, script: RunScript, operations: Operations) -> None
 def _bad(operations: Operations) -> list[tuple[str, int, str]]:
     """Return each operation that was not ok as (bucket's start, key, cause), in order."""
     causes = {LATE: "late", FAILED: "client-timeout-total", IN_DOUBT: "client-timeout-total"}
-    bad = np.flatnonzero(operations.end != OK)
+    bad = np.flatnonzero((operations.end != OK) & (operations.end != MISSED))
     bad = bad[np.lexsort((operations.key[bad], operations.done[bad]))]
     refused = operations.done - operations.start < 0.1
     return [
@@ -260,12 +277,12 @@ def _write_lanes(path: Path, script: RunScript, operations: Operations) -> None:
     part = 2 * lane + (operations.key > 0)  # of the keys, only the first is a read
     started = np.floor(operations.start * BUCKETS_PER_S + 1e-6).astype(np.int64)
     ended = np.floor(operations.done * BUCKETS_PER_S + 1e-6).astype(np.int64)
-    ok = operations.end == OK
+    ok, sent = operations.end == OK, operations.end != MISSED
     table = {
         name: np.stack([np.bincount(when[chosen & (part == i)], minlength=buckets)[:buckets]
                         for i in range(len(parts))])
         for name, when, chosen in (
-            ("offered", started, ok | ~ok), ("ok", ended, ok), ("bad", ended, ~ok),
+            ("offered", started, sent), ("ok", ended, ok), ("bad", ended, sent & ~ok),
         )
     }  # fmt: skip
     pending = np.cumsum(table["offered"] - table["ok"] - table["bad"], axis=1)
@@ -298,7 +315,7 @@ def _write_latency(path: Path, script: RunScript, operations: Operations) -> Non
             for suffix, chosen in (
                 ("", here & ok),
                 ("/service", here & ok),
-                ("/failed", here & ~ok),
+                ("/failed", here & ~ok & (operations.end != MISSED)),
             ):
                 if chosen.any():
                     lines.append(_interval(f"{stream}/{op}{suffix}", at, micros[chosen]))
@@ -344,7 +361,10 @@ def _write_generator(path: Path, script: RunScript, operations: Operations) -> N
         )
         for second in range(int(script.duration_s)):
             lag = script.lag_p99_ms
-            rows.writerow((second, lag, 2 * lag, 0.1, round(0.05 * second, 2), 42.0, 130))
+            longest = max([2 * lag, *(1000 * length for begin, length in script.stalls
+                                      if begin < second + 1 and second <= begin + length
+                                      if script.beats)])  # fmt: skip
+            rows.writerow((second, lag, longest, 0.1, round(0.05 * second, 2), 42.0, 130))
 
 
 def _write_ledger(path: Path, script: RunScript) -> None:

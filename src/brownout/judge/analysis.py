@@ -17,6 +17,7 @@ from brownout.measure.data import ErrorRow, RunData, Stream
 from brownout.measure.document import FORMER_CANARY, write_impact
 from brownout.measure.driver import driver_of
 from brownout.measure.impact import Impact, Load
+from brownout.measure.lateness import late_seconds
 from brownout.measure.measures import time_above_of
 from brownout.measure.ranges import rounded
 from brownout.measure.resolution import resolutions
@@ -82,7 +83,14 @@ def load_run(directory: RunDirectory, record: Document) -> RunData:
         primaries=read_primaries(directory.primaries),
         managed=bool((record.get("cluster") or {}).get("managed")),
         time_above=[each for each in wanted if each is not None],
+        lags_ms=_lags(directory),
     )
+
+
+def _lags(directory: RunDirectory) -> dict[int, float]:
+    """Read how late the generator was at most in each second, in ms."""
+    rows = read_rows(directory.generator_series, GENERATOR)
+    return {int(float(row[0])): float(row[2]) for row in rows}
 
 
 def _streams(record: Document) -> list[Stream]:
@@ -144,6 +152,7 @@ def _facts(
         deadline_s=min((stream.deadline_s for stream in data.streams), default=1.0),
         torn=torn_files(directory, data, generator),
         apart=apart_of(generator),
+        late_seconds=late_seconds(data),
         resolutions=resolutions(data, findings.baseline.level),
     )
 

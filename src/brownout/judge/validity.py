@@ -19,6 +19,7 @@ __all__ = [
     "conditions",
     "hypothesis_asked",
     "hypothesis_unmet",
+    "late_in",
     "never_held",
     "starved",
     "steps_declared",
@@ -31,6 +32,9 @@ FOUNDATIONS = frozenset(
     {"load_delivered", "baseline_stable", "fault_landed", "contract_kept", "steps_declared"}
 )
 
+#: Of more seconds in which the generator was late only the number is told.
+_SECONDS_NAMED = 5
+
 
 @dataclass(frozen=True, slots=True)
 class Facts:
@@ -39,8 +43,9 @@ class Facts:
     `lag_p99_ms` is how late the generator sent, None where it never said; `violations` counts
     rows of its files whose sums do not agree; `deadline_s` is its streams' shortest; `torn` says
     what is missing in each incomplete file; `apart` is how well several generators kept
-    together, None where one was alone; `resolutions` are the shortest limits that can be judged, in
-    seconds, by measure and scope.
+    together, None where one was alone; `late_seconds` are those in which the generator itself was
+    so late that response times are between two numbers; `resolutions` are the shortest limits that
+    can be judged, in seconds, by measure and scope.
     """
 
     events: Sequence[Event]
@@ -55,6 +60,7 @@ class Facts:
     deadline_s: float = 1.0
     torn: Sequence[str] = ()
     apart: Apart | None = None
+    late_seconds: Sequence[int] = ()
     resolutions: Mapping[tuple[str, str], float] = field(default_factory=dict)
 
     @property
@@ -81,6 +87,26 @@ def starved(facts: Facts) -> str | None:
         f"p99 {facts.lag_p99_ms:.1f} ms"
     )
     return f"{words}; the outcome of the missed operations is unknown" if facts.missed else words
+
+
+def late_in(faults: Sequence[Fault], facts: Facts) -> str | None:
+    """Return what has to be said of the seconds in which the generator itself was late, where that
+    leaves a response time of a fault between two numbers."""
+    has_ranges = any(
+        name.startswith(("latency", "time_above"))
+        for fault in faults
+        for scope in fault.scopes.values()
+        for name in scope.ranges
+    )
+    if not has_ranges or not facts.late_seconds:
+        return None
+    seconds = ", ".join(f"{second} s" for second in facts.late_seconds[:_SECONDS_NAMED])
+    if (more := len(facts.late_seconds) - _SECONDS_NAMED) > 0:
+        seconds += f" and {more} more"
+    return (
+        f"the load generator itself was late by {facts.settings.lag_p99_max_ms:g} ms or more in "
+        f"the seconds from {seconds}: response times there may be its own"
+    )
 
 
 def conditions(facts: Facts) -> list[Condition]:

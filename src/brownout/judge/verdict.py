@@ -23,6 +23,7 @@ from brownout.judge.validity import (
     conditions,
     hypothesis_asked,
     hypothesis_unmet,
+    late_in,
     never_held,
     starved,
     steps_declared,
@@ -87,7 +88,7 @@ def judge(faults: Sequence[Fault], limits: Sequence[Limit], facts: Facts) -> Ver
     ]
     # A generator that was starved comes first, since it is our own failure.
     late = starved(facts)
-    remarks: tuple[str, ...] = () if late is None else (late,)
+    remarks = tuple(words for words in (late, late_in(faults, facts)) if words is not None)
     aborted = [] if facts.abort is None else [f"aborted: {facts.abort}"]
     doubts = [c.name for c in validity if c.ok is False and c.name in FOUNDATIONS]
     if broken and doubts:
@@ -292,8 +293,9 @@ def _compared(
     spread = _spread(limit.measure, best, worst)
     if by_looks:
         return bounds, None, f"{spread}: no look shows what decides"
-    why = "the load generator missed what decides"
-    return bounds, None, f"{spread}: {why if facts.missed else 'when it took effect decides'}"
+    ours = facts.missed or facts.late_seconds
+    why = f"the load generator {'missed' if facts.missed else 'was late for'} what decides"
+    return bounds, None, f"{spread}: {why if ours else 'when it took effect decides'}"
 
 
 def _keeps(limit: Limit, value: float) -> bool:

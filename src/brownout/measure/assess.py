@@ -15,6 +15,7 @@ from brownout.measure.failover import client_recovered_in, successions
 from brownout.measure.impact import Act, Fault, Milestone, ScopeImpact
 from brownout.measure.lanes import blackouts_by_lane, worst_partial_outage
 from brownout.measure.latency import latency_of
+from brownout.measure.lateness import late_seconds
 from brownout.measure.level import Level, level_interval, level_of
 from brownout.measure.losses import losses_of
 from brownout.measure.measures import added
@@ -58,7 +59,7 @@ def assess(data: RunData) -> Findings:
     fault_episodes = episodes(data.events, data.end, data.managed)
     base = check(data.series, baseline_end(data, fault_episodes), data.settings)
     cases: dict[Case, Signals] = {"measured": _signals(data, "measured")}
-    if data.series.outcomes.total("total", "missed").any():
+    if data.series.outcomes.total("total", "missed").any() or late_seconds(data):
         cases |= {"best": _signals(data, "best"), "worst": _signals(data, "worst")}
     levels = {
         scope: level_of(signal, base.level.start, base.level.end, data.settings)

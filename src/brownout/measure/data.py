@@ -55,6 +55,7 @@ class RunData:
     `balance` is what the nodes said that they held, where a cluster was resized.
     `primaries` is what each node said of whether it accepts writes, in the order of the answers.
     `lanes` holds the columns of each failure domain, a value a bucket, as `read_lanes` gives them.
+    `lags_ms` is how late the generator was at most, in ms by second; empty where it did not say.
     `managed` says that a provider carries out the requests, perhaps minutes later.
     """
 
@@ -70,6 +71,7 @@ class RunData:
     balance: Sequence[Balance] = ()
     primaries: Sequence[Look] = ()
     time_above: Sequence[TimeAbove] = ()
+    lags_ms: Mapping[int, float] = field(default_factory=dict)
 
     @property
     def deadline_s(self) -> float:

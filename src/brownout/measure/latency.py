@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from brownout.measure.data import RunData, TimeAbove
+from brownout.measure.lateness import fastest_between, fastest_seconds
 from brownout.measure.signal import Counts, Signal
 from brownout.measure.view import View
 from brownout.run.latency import Histogram
@@ -56,7 +57,11 @@ def latency_of(view: View, data: RunData) -> Latency:
 def _phase(signal: Signal, data: RunData, start: float, end: float) -> Phase:
     first = _snap(start)
     last = max(first, _snap(end))
-    histogram = data.latency.between(_tags(data, signal.scope), first, last)
+    tags = _tags(data, signal.scope)
+    if signal.case == "best":
+        histogram = fastest_between(data, tags, first, last)
+    else:
+        histogram = data.latency.between(tags, first, last)
     here = slice(first * BUCKETS_PER_S, last * BUCKETS_PER_S)
     not_ok = int(_not_ok(signal)[here].sum())
     unsent = 0 if signal.unsent is None else int(signal.unsent[here].sum())
@@ -84,7 +89,11 @@ def _seconds_above(view: View, data: RunData) -> dict[str, float]:
     if not data.time_above:
         return {}
     signal, first, last = view.signal, _snap(view.start), _snap(view.end)
-    histograms = data.latency.seconds(_tags(data, signal.scope), first, last)
+    tags = _tags(data, signal.scope)
+    if signal.case == "best":
+        histograms = fastest_seconds(data, tags, first, last)
+    else:
+        histograms = data.latency.seconds(tags, first, last)
     not_ok = _not_ok(signal)
     quick = signal.unsent if signal.case == "best" and signal.unsent is not None else not_ok * 0
     counts = dict.fromkeys((each.name for each in data.time_above), 0.0)

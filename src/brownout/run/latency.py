@@ -67,6 +67,13 @@ class Histogram:
         index = int(np.searchsorted(np.cumsum(self.counts), rank))
         return int(highest_values(self.shape)[index])
 
+    def sooner(self, us: int) -> "Histogram":
+        """Return the same operations as if each had taken `us` less, if it took as long."""
+        highest = highest_values(self.shape)
+        places = np.searchsorted(highest, np.maximum(highest - us, highest[0]))
+        counts = np.bincount(places, self.counts, minlength=len(highest)).astype(np.int64)
+        return Histogram(self.shape, counts)
+
     def plus(self, other: "Histogram") -> "Histogram":
         """Return both together."""
         check_shapes(self.shape, other.shape)
