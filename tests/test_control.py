@@ -4,24 +4,32 @@ Each test is a way in which a bare `chaos run` would leave exit 0, or lose what 
 """
 
 import json
+import logging
 import os
 import pty
 import select
 import signal
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from threading import Event, Thread
-from typing import Any
+from typing import Any, cast
 
 import pytest
+from chaoslib.types import Journal
 from tests import chaos_runner as chaos
 from tests.waiting import await_true
 
+from brownout import control
+from brownout.base.errors import RunDirectoryError
 from brownout.base.wait import wait_until
 from brownout.databases.adapter import adapter_for
 from brownout.inventory.model import Cluster
+from brownout.session.current import set_current
+from brownout.session.interruption import Interruption
+from brownout.session.session import Session
 
 CLUSTER = "lab-etcd"  # a real database that fails over sooner than lab-mongodb
 
@@ -254,6 +262,28 @@ def test_an_error_in_the_control_itself_ends_the_experiment_before_anything_is_t
     assert ran.journal["status"] == "interrupted"
     assert ran.journal["run"] == []
     assert ran.directory is None
+
+
+class Torn:
+    """A run that was judged, and whose record then could not be written."""
+
+    interruption = Interruption(())
+
+    def close(self, journal: Journal, unmet: Any, settle: Callable[[str], None]) -> None:
+        settle("pass")
+        raise RunDirectoryError("impact.json: No space left on device")
+
+
+def test_a_run_whose_result_could_not_be_written_is_never_a_pass() -> None:
+    journal = {"status": "completed", "deviated": False}
+    set_current(cast(Session, Torn()))
+    control.after_experiment_control({}, journal)
+    assert journal["status"] == "failed"
+
+
+def test_a_log_call_of_others_whose_arguments_do_not_fit_fails_no_activity() -> None:
+    control.validate_control({})
+    logging.getLogger("chaostoolkit").warning("%d of %s", 1)
 
 
 def test_a_misspelt_variable_is_refused_instead_of_dropped(tmp_path: Path) -> None:

@@ -196,8 +196,9 @@ def after_experiment_control(context: Experiment, state: Journal = None, **_: An
     def settle(verdict: str) -> None:
         nonlocal word
         word = verdict
-        if verdict == "pass" and passed_hypothesis:
-            journal["status"] = "completed"
+        if not interrupted:
+            passed = verdict == "pass" and passed_hypothesis
+            journal["status"] = "completed" if passed else "failed"
         journal["deviated"] = verdict == "fail" or (verdict == "pass" and deviated)
 
     try:
@@ -207,8 +208,10 @@ def after_experiment_control(context: Experiment, state: Journal = None, **_: An
         if verdict.get("not_stored") and not interrupted:
             journal["status"] = "failed"
     except BrownoutError as error:
+        settle("not judged")
         logger.error(f"brownout could not judge the run: {error}")
     except Exception:
+        settle("not judged")
         logger.exception("brownout could not judge the run")
     finally:
         set_current(None)
@@ -246,7 +249,11 @@ class _WithoutSecrets(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         """Mask them in the message, and in the traceback where there is one."""
         secrets = offered_secrets()
-        record.msg, record.args = redact(record.getMessage(), secrets), ()
+        try:
+            message = record.getMessage()
+        except (TypeError, ValueError):  # its arguments do not fit; the handler would say so
+            message = f"{record.msg} {record.args}"
+        record.msg, record.args = redact(message, secrets), ()
         if record.exc_info:
             text = "".join(traceback.format_exception(*record.exc_info))
             record.exc_text = redact(text.rstrip("\n"), secrets)

@@ -91,6 +91,19 @@ def test_an_address_of_the_same_program_outside_the_inventory_is_found(servers: 
     assert served_by(moved, [moved]).by == "other"
 
 
+def test_an_address_that_answers_though_no_process_of_the_node_is_found_is_another_ones(
+    servers: Servers,
+) -> None:
+    """As where the server has changed its title, or `command` has a typing error."""
+    node = servers.start("n1", FORKING)
+    assert node.host is not None
+    renamed = node.host.model_copy(update={"command": ("server", "of", "another", "name")})
+    changed = node.model_copy(update={"host": renamed})
+    served = served_by(changed, [changed])
+    assert served.by == "other"
+    assert "finds no process of node `n1`" in served.detail
+
+
 def test_a_proxy_before_the_process_leaves_it_unknown(servers: Servers) -> None:
     one = servers.start("n1", FORKING)
     with subprocess.Popen(

@@ -271,6 +271,15 @@ class TestIdentity:
 
         assert running_pid(node) == pid
 
+    def test_a_pid_file_with_more_lines_names_the_process_by_its_first(self, node: Node) -> None:
+        """As PostgreSQL's `postmaster.pid` does."""
+        assert isinstance(node.host, ProcessSpec)
+        pid = running_pid(node)
+        pid_file(node).write_text(f"{pid}\n/var/lib/data\n1796000000\n5432\n\n*\nready   \n")
+        unnamed = node.host.model_copy(update={"config_file": None})
+
+        assert running_pid(node.model_copy(update={"host": unnamed})) == pid
+
     @pytest.mark.parametrize("content", ["", "not a number", "-1", "0"])
     def test_a_broken_pid_file_names_nobody(self, waiting_node: Node, content: str) -> None:
         pid_file(waiting_node).write_text(content)

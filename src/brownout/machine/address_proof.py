@@ -98,6 +98,13 @@ def served_by(node: Node, nodes: Sequence[Node]) -> Served:
                 )
     except OSError as error:
         return Served("unknown", f"{node.address} does not answer: {error.strerror or error}")
+    with suppress(BrownoutError):
+        if not host_for(node).running().running:
+            return Served(
+                "other",
+                f"{node.address} answers, but its host finds no process of node `{node.name}`: the "
+                "`command`, `pid_file` or `service` of the inventory is not what runs there",
+            )
     return Served("unknown", f"not proven: the way to {node.address} hides which process serves it")
 
 

@@ -150,7 +150,8 @@ def _recorded(node: str, spec: ProcessSpec) -> Identity | None:
 
 def _named_by_pid_file(spec: ProcessSpec) -> Identity | None:
     try:
-        pid = int(spec.pid_file.read_text(encoding="ascii").strip())
+        first, *_ = spec.pid_file.read_text(encoding="utf-8").split("\n")  # some have more
+        pid = int(first)
     except (FileNotFoundError, PermissionError, IsADirectoryError, ValueError):
         return None
     except OSError as error:
