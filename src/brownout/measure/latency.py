@@ -1,5 +1,10 @@
-"""Response times of one scope by phase. Histograms are added, percentiles never averaged."""
+"""Response times of one scope by phase. Histograms are added, percentiles never averaged.
 
+They are known by whole seconds. One that contains the fault's beginning or its end is of the fault,
+so that nothing that may come from it is left out or taken for what was before or after.
+"""
+
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,8 +17,10 @@ from brownout.measure.view import View
 from brownout.run.latency import Histogram
 from brownout.run.table import BUCKETS_PER_S, in_scope
 
-__all__ = ["Latency", "Phase", "latency_of"]
+__all__ = ["Latency", "Phase", "latency_of", "phase_seconds"]
 
+#: Times of buckets are not exact in floating point.
+_EXACT = 1e-6
 _RATIOS = {"p50_us": 0.50, "p99_us": 0.99, "p999_us": 0.999, "max_us": 1.0}
 
 
@@ -43,20 +50,30 @@ class Latency:
 
 def latency_of(view: View, data: RunData) -> Latency:
     """Return the response times of one scope: in the baseline, in the episode, after it."""
-    windows = {
-        "before": (view.level.start, view.level.end),
-        "during": (view.start, view.end),
-        "after": (view.end, view.until),
-    }
+    before = (view.level.start, view.level.end)
+    windows = phase_seconds(before, view.start, view.end, view.until, view.signal.end)
     return Latency(
         phases={name: _phase(view.signal, data, *window) for name, window in windows.items()},
-        time_above=_seconds_above(view, data),
+        time_above=_seconds_above(view, data, *windows["during"]),
     )
 
 
-def _phase(signal: Signal, data: RunData, start: float, end: float) -> Phase:
-    first = _snap(start)
-    last = max(first, _snap(end))
+def phase_seconds(
+    before: tuple[float, float], start: float, end: float, until: float, load_end: float
+) -> dict[str, tuple[int, int]]:
+    """Return the whole seconds of each phase, as [first, end), each second in one phase at most.
+
+    The fault has every second that it overlaps from `start` to `end`. Another one that begins at
+    `until` has the second of its beginning. Of the load nothing is known after `load_end`.
+    """
+    begun = _second_of(start)
+    last = _seconds_until(load_end) if until >= load_end - _EXACT else _second_of(until)
+    over = max(begun, min(_seconds_until(min(end, load_end)), last))
+    baseline = min(_nearest(before[0]), begun), min(_nearest(before[1]), begun)
+    return {"before": baseline, "during": (begun, over), "after": (over, max(over, last))}
+
+
+def _phase(signal: Signal, data: RunData, first: int, last: int) -> Phase:
     tags = _tags(data, signal.scope)
     if signal.case == "best":
         histogram = fastest_between(data, tags, first, last)
@@ -84,11 +101,11 @@ def _deadline_us(data: RunData, scope: str) -> int:
     return round(1e6 * max((s.deadline_s for s in data.streams if s.name in names), default=0.0))
 
 
-def _seconds_above(view: View, data: RunData) -> dict[str, float]:
+def _seconds_above(view: View, data: RunData, first: int, last: int) -> dict[str, float]:
     """Return in how many seconds of the episode each wanted percentile was above its limit."""
     if not data.time_above:
         return {}
-    signal, first, last = view.signal, _snap(view.start), _snap(view.end)
+    signal = view.signal
     tags = _tags(data, signal.scope)
     if signal.case == "best":
         histograms = fastest_seconds(data, tags, first, last)
@@ -125,6 +142,16 @@ def _not_ok(signal: Signal) -> Counts:
     return signal.errors + signal.missed
 
 
-def _snap(t: float) -> int:
+def _second_of(t: float) -> int:
+    """Return the whole second that contains `t`."""
+    return max(0, math.floor(t + _EXACT))
+
+
+def _seconds_until(t: float) -> int:
+    """Return how many whole seconds begin before `t`."""
+    return max(0, math.ceil(t - _EXACT))
+
+
+def _nearest(t: float) -> int:
     """Return the first whole second whose interval has its middle at or after `t`."""
-    return max(0, int(np.ceil(t - 0.5 - 1e-9)))
+    return max(0, math.ceil(t - 0.5 - _EXACT))

@@ -7,6 +7,8 @@ import numpy as np
 
 from brownout.measure.baseline import BaselineFigures
 from brownout.measure.impact import Fault, Impact
+from brownout.measure.latency import phase_seconds
+from brownout.measure.signal import signal_of
 from brownout.run.latency import Histogram, LatencyLog
 from brownout.run.series import Series
 from brownout.run.table import in_scope
@@ -56,15 +58,12 @@ def _phases(
 ) -> dict[str, Spectrum]:
     """Before, during and after; `all` is during, with those that were not ok."""
     end = fault.until if fault.end is None else fault.end
-    windows = {
-        "before": (base.start, base.end),
-        "during": (fault.start, end),
-        "after": (end, fault.until),
-    }
+    load_end = signal_of(series, scope).end
+    windows = phase_seconds((base.start, base.end), fault.start, end, fault.until, load_end)
     phases = fault.scopes[scope].latency.phases
     by_phase = {}
-    for name, (start, end) in windows.items():
-        histogram = log.between(_tags(series, scope), _snap(start), _snap(end))
+    for name, window in windows.items():
+        histogram = log.between(_tags(series, scope), *window)
         if histogram is None or not histogram.n:
             continue
         by_phase[name] = _spectrum(histogram, 0)
@@ -94,8 +93,3 @@ def _value(histogram: Histogram, ratio: float, not_ok: int) -> float:
 
 def _tags(series: Series, scope: str) -> list[str]:
     return [f"{stream}/{op}" for stream, op in series.keys if in_scope(scope, (stream, op))]
-
-
-def _snap(t: float) -> int:
-    """The first whole second whose interval has its middle at or after `t`, as the measures do."""
-    return max(0, math.ceil(t - 0.5 - 1e-9))
