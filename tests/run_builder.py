@@ -185,10 +185,11 @@ def _operations(script: RunScript) -> Operations:
             gone = hit & (waited > script.deadline_s)
             took = np.where(hit, np.where(gone, script.deadline_s, waited), took)
             end[gone] = np.where(key[gone] == 0, FAILED, IN_DOUBT)
-    if script.concurrency:  # a closed loop starts nothing while all its workers wait
-        kept = np.ones(len(start), np.bool_)
+    if script.concurrency:  # a closed loop starts nothing while all its workers wait, each until
+        kept = np.ones(len(start), np.bool_)  # it is answered or its deadline is over
         for outage, length in script.outages:
-            kept &= ~((start >= outage + 0.01) & (start < outage + length))
+            waits = (start - outage) % script.deadline_s >= 0.01
+            kept &= ~((start >= outage) & (start < outage + length) & waits)
         start, key, took, end = start[kept], key[kept], took[kept], end[kept]
     done, never = start + took, np.zeros(len(start), np.bool_)
     for begin, length in script.stalls:

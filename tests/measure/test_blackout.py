@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.measure.signals import flat_level, make_series, make_signal
 from tests.measure.views import data_of, view
+from tests.run_builder import RunScript, build_run
 
-from brownout.measure.blackout import blackout_of
+from brownout.judge.analysis import analyze
+from brownout.measure.blackout import Blackout, blackout_of
 from brownout.measure.failover import client_recovered_in, client_recovered_time
 from brownout.measure.lanes import blackouts_by_lane, partial_outage, worst_partial_outage
 from brownout.measure.settings import MeasureSettings
@@ -371,3 +374,121 @@ def test_what_hangs_in_a_lane_that_the_driver_left_does_not_prolong_its_outage(
         data.lanes, (10.0, 30.0), (30.0, 40.0), SETTINGS, open_loop=not closed
     )
     assert lanes[LaneKey("a")] == pytest.approx(seconds)
+
+
+#: The workers of a closed loop and when nothing answers them, as (first worker, last, from, to).
+Away = tuple[int, int, float, float]
+
+
+def closed_loop(
+    away: Sequence[Away], deadline: float, writers: int = 0, took: float = 0.005
+) -> Blackout:
+    """A load of 8 workers for 60 s; the first `writers` of them write, the others read.
+
+    An operation that nobody answers waits until somebody does, or for its deadline.
+    """
+    counts = {name: np.zeros((600, 2)) for name in ("offered", "ok", "failed", "born", "served")}
+    for worker in range(8):
+        t, column = worker * took / 8, int(worker < writers)
+        while t < 59.99:
+            done = t + took
+            for first, last, since, until in away:
+                if first <= worker <= last and done > since and t < until:
+                    done = max(done, until + took)
+            ok = done - t <= deadline
+            done = done if ok else t + deadline
+            begun, ended = int(t * 10 + 1e-6), int(done * 10 + 1e-6)
+            counts["offered"][begun, column] += 1
+            counts["served"][begun, column] += ok
+            if ended < 600:
+                counts["ok" if ok else "failed"][ended, column] += 1
+            t = done
+    by_end = {name: counts[name] for name in ("offered", "ok", "failed")}
+    by_end["pending"] = np.cumsum(counts["offered"] - counts["ok"] - counts["failed"], axis=0)
+    by_start = {"offered": counts["offered"], "ok": counts["served"],
+                "failed": counts["offered"] - counts["served"]}  # fmt: skip
+
+    def table(names: Sequence[str], by: dict[str, Any]) -> Table:
+        none = np.zeros((600, 2))
+        columns = {name: by.get(name, none).astype(np.int64) for name in names}
+        return Table((("app", "read"), ("app", "update")), frozen(columns))
+
+    series = Series(
+        table(SERIES_COLUMNS, by_end), table(OUTCOME_COLUMNS, by_start), frozenset({"app"})
+    )
+    seen = view(data_of(series, MeasureSettings.lab()), 29.9, 60.0).blackout
+    assert seen is not None
+    return seen
+
+
+FRACTIONS = (0.0, 0.03, 0.052, 0.097)
+
+
+@pytest.mark.parametrize("fraction", FRACTIONS)
+@pytest.mark.parametrize(
+    ("deadline", "hang"),
+    [(0.5, 0.9), (1.0, 1.02), (1.0, 1.5), (1.0, 1.97), (1.0, 2.5), (1.0, 3.2), (5.0, 5.05),
+     (5.0, 6.0), (5.0, 9.5), (5.0, 12.0)],
+)  # fmt: skip
+@pytest.mark.parametrize("writers", [0, 4, 8])
+def test_a_closed_loop_whose_workers_all_wait_beyond_their_deadline_has_an_outage_as_long(
+    deadline: float, hang: float, fraction: float, writers: int
+) -> None:
+    start = 30.0 + fraction
+    found = closed_loop([(0, 7, start, start + hang)], deadline, writers)
+    assert (found.total, found.longest) == pytest.approx((hang, hang), abs=0.05)
+    assert found.longest_at == pytest.approx((start, start + hang), abs=0.05)
+    assert (found.stall, found.op) == (0.0, None)
+
+
+@pytest.mark.parametrize("fraction", FRACTIONS)
+@pytest.mark.parametrize(("deadline", "hang"), [(0.5, 0.4), (1.0, 0.9), (5.0, 1.5), (5.0, 4.9)])
+def test_a_closed_loop_that_is_served_in_time_after_all_stalled(
+    deadline: float, hang: float, fraction: float
+) -> None:
+    start = 30.0 + fraction
+    found = closed_loop([(0, 7, start, start + hang)], deadline)
+    assert (found.total, found.longest_at) == (0.0, None)
+    assert found.stall == pytest.approx(hang, abs=0.05)
+
+
+@pytest.mark.parametrize("fraction", FRACTIONS[1:])
+@pytest.mark.parametrize("deadline", [1.0, 5.0])
+@pytest.mark.parametrize("since", [25.0, 31.7, None])
+def test_a_stall_of_those_that_are_served_is_none_of_all_while_others_wait_for_a_lost_lane(
+    since: float | None, deadline: float, fraction: float
+) -> None:
+    """Two workers wait for a server that is gone; the six others do so for 0.4 s only."""
+    start = 32.0 + fraction
+    lost = (0, 1, start if since is None else since, 45.0)
+    found = closed_loop([lost, (2, 7, start, start + 0.4)], deadline)
+    assert found.total == 0.0
+    assert found.stall == pytest.approx(0.4, abs=0.1)  # of a quarter of the rate nothing is known
+
+
+@pytest.mark.parametrize(("first", "last", "op"), [(0, 3, "write"), (4, 7, "read")])
+@pytest.mark.parametrize("hang", [1.5, 1.9, 4.0])
+def test_writes_or_reads_alone_that_wait_beyond_their_deadline_are_the_outage_of_a_closed_loop(
+    hang: float, first: int, last: int, op: str
+) -> None:
+    found = closed_loop([(first, last, 30.03, 30.03 + hang)], 1.0, writers=4)
+    assert found.op == op
+    assert found.longest == pytest.approx(hang, abs=0.05)
+
+
+@pytest.mark.parametrize("at", [25.352, 25.4, 25.97])
+@pytest.mark.parametrize(("deadline", "outage"), [(1.0, 1.05), (1.0, 1.15), (1.0, 1.5), (2.0, 2.1)])
+@pytest.mark.parametrize("concurrency", [0, 8])
+def test_an_outage_a_little_longer_than_the_deadline_is_one_in_either_loop(
+    tmp_path: Path, concurrency: int, deadline: float, outage: float, at: float
+) -> None:
+    limit = {"measure": "longest_blackout", "scope": "total", "limit": 0.5,
+             "limit_from": "test", "why": ""}  # fmt: skip
+    script = RunScript(
+        concurrency=concurrency, deadline_s=deadline, fault_at=at, outage_s=outage, limits=(limit,),
+    )  # fmt: skip
+    impact = analyze(build_run(tmp_path, script))
+    (fault,) = impact.faults
+    assert fault.number("longest_blackout") == pytest.approx(outage, abs=0.08)
+    assert fault.number("longest_stall") == 0.0
+    assert impact.verdict == "fail"

@@ -6,10 +6,15 @@ expected. Such a silence is part of an outage if it overlaps a row: what began s
 end was served in time, but nothing was served until then. Where all that was wanted during a
 silence succeeded in time, it was a stall and not an outage.
 
+A row may be shorter than a bucket and share it with what was served before. So it is in
+a closed loop, where nothing more starts until the deadline while all workers wait. Therefore a
+silence is part of an outage, too, if what waited in it ended badly (`_hung`).
+
 Reads and writes are looked at apart as well, and the longer outage counts: a primary that is cut
 off and still serves reads would hide that no write succeeds.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -18,11 +23,13 @@ import numpy.typing as npt
 
 from brownout.measure.level import Level
 from brownout.measure.settings import MeasureSettings
-from brownout.measure.signal import Counts, Signal, bucket_range, runs
+from brownout.measure.signal import Counts, Floats, Signal, bucket_range, runs
 from brownout.run.table import BUCKETS_PER_S
 
 __all__ = ["Blackout", "Stretch", "blackout_of", "joined", "silences", "worst_blackout"]
 
+#: Less than that is 0: counts of coarse rows are spread over buckets.
+_ANY = 1e-3
 #: From and to, in buckets; parts of buckets count in part.
 Stretch = tuple[float, float]
 
@@ -60,7 +67,10 @@ def blackout_of(
     usual = signal.offered[here] if signal.open_loop else level.tps / BUCKETS_PER_S
     silent = silences(signal.ok[here], wanted, usual, level.tps, settings)
     rows = list(_unserved(signal.born[born], signal.served[born]))
-    stalls = [] if signal.ok_only else [each for each in silent if not _overlaps(each, rows)]
+    waiting = _waiting(signal)
+    stalls = [each for each in silent
+              if not signal.ok_only and not _overlaps(each, rows)
+              and not _hung(each, here.start, waiting)]  # fmt: skip
     stretches = joined([*rows, *(each for each in silent if each not in stalls)])
     longest = max(stretches, key=lambda stretch: stretch[1] - stretch[0], default=None)
     stall = max((last - first for first, last in stalls), default=0.0) / BUCKETS_PER_S
@@ -131,6 +141,35 @@ def _unserved(born: Counts, served: Counts) -> Iterable[Stretch]:
     any_born = born > 1e-9
     share = 1.0 - np.divide(served, born, out=np.ones(len(born)), where=any_born)
     return ((first, last) for first, last, _ in _dark(any_born, served < 1e-9, share))
+
+
+def _waiting(signal: Signal) -> tuple[Floats, Floats]:
+    """Return how many operations wait at each bucket's beginning that will succeed in time, and how
+    many that will not, as far as it is known how all before it ended. What the generator missed
+    did not wait for the database."""
+    length = min(len(signal.born), len(signal.ok))
+    born, served, ok = signal.born[:length], signal.served[:length], signal.ok[:length]
+    sent = born if signal.unborn is None else born - signal.unborn[:length]
+    changes = (served - ok, sent - served - signal.errors[:length])
+    good, lost = (np.concatenate(([0.0], np.cumsum(each, dtype=np.float64))) for each in changes)
+    return good, lost
+
+
+def _hung(silence: Stretch, since: int, waiting: tuple[Floats, Floats]) -> bool:
+    """Whether what waited in a silence, counted from bucket `since`, was not served in time.
+
+    Either there was a moment at which more waited that ended badly than when the silence began, and
+    nothing else; or what ended badly began to wait and ended with the silence, as where the first
+    of what waited reached its deadline. Where some that waited succeeded and others kept failing,
+    as while one of several servers is away, only the latter were without service.
+    """
+    first, last = math.ceil(silence[0]) + since, math.floor(silence[1]) + since
+    good, lost = (np.where(each > _ANY, each, 0.0) for each in waiting)
+    inside = slice(first, last + 1)
+    before = lost[first - 1] if 0 < first <= len(lost) else 0.0
+    all_lost = (lost[inside] > before + _ANY) & (good[inside] == 0.0)
+    is_over = last + 1 < len(lost) and lost[last + 1] == before == 0.0
+    return bool(all_lost.any() or (is_over and lost[inside].any()))
 
 
 def _overlaps(stretch: Stretch, others: Sequence[Stretch]) -> bool:

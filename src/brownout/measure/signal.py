@@ -37,8 +37,9 @@ class Signal:
     `pending`. By intended start: `born` operations, `served` of them ok; these end earlier, since
     what has not ended has no outcome yet. Without a schedule (`open_loop` false) a success ratio
     means nothing, and only throughput is judged. `unsent` is what the best or the worst case
-    supposes to have been served or lost, by intended start; None for what was measured. Of a
-    series that is `ok_only`, nothing is known of what was not served.
+    supposes to have been served or lost, by intended start; None for what was measured, where
+    `unborn` is what the generator missed, by intended start. Of a series that is `ok_only`, nothing
+    is known of what was not served.
     """
 
     scope: str
@@ -52,6 +53,7 @@ class Signal:
     born: Counts
     served: Counts
     unsent: Counts | None = None
+    unborn: Counts | None = None
     ok_only: bool = False
     case: Case = "measured"
 
@@ -88,7 +90,7 @@ def signal_of(
     )
     unsent = born.total(scope, "missed")
     if case == "measured":
-        return signal
+        return replace(signal, unborn=unsent)
     if case == "worst":
         return _supposed(signal, unsent, case)
     begun, ended = _stood_still(series, scope, deadline_s)
