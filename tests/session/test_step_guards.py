@@ -8,7 +8,7 @@ import pytest
 from brownout.databases.adapter import Adapter
 from brownout.inventory.connection import Connection
 from brownout.inventory.model import Cluster, Node, ProcessSpec
-from brownout.session.step_guards import deeds_of, first_act, guards_of_steps
+from brownout.session.step_guards import deeds_of, first_act, guards_of_steps, hosts
 
 NODES = tuple(
     Node(
@@ -114,6 +114,16 @@ def test_a_denied_act_is_named_with_its_step() -> None:
         KILL, START, step("cut", "partition_node"), guards={"deny_acts": ["partition"]}
     )
     assert why == "deny list: cut: the inventory denies partition"
+
+
+@pytest.mark.parametrize("act", ["kill_node", "stop_node", "oom_kill_node"])
+def test_a_node_that_could_not_be_started_again_is_not_brought_down(act: str) -> None:
+    cluster = Cluster(
+        name="c", database="mongodb", environment="test", nodes=NODES, connection=Connection()
+    )
+    found = hosts(deeds_of([step("down", act, node="n1")], {}), cluster)
+    assert [guard.ok for guard in found] == [False]
+    assert "`db` cannot be started" in found[0].detail
 
 
 def test_wipes_of_a_whole_rack_are_judged_together() -> None:

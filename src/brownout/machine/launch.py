@@ -20,7 +20,7 @@ from brownout.machine import clock, control_groups, network, user_namespace
 from brownout.machine.host import Proof
 from brownout.machine.processes import Process
 
-__all__ = ["last_words", "launch", "start_command"]
+__all__ = ["last_words", "launch", "start_command", "why_not_started"]
 
 #: A process that neither ended nor listens after this long is taken as started.
 _GRACE_S = 1.0
@@ -126,11 +126,24 @@ def _exit_status(pid: int) -> int | None:
     return code if code >= 0 else 128 - code
 
 
+def why_not_started(spec: ProcessSpec) -> str:
+    """Return why its `command` cannot be started, as far as that is known without trying."""
+    place = spec.working_directory or Path.cwd()
+    return "" if _finds(spec.command[0], place) else _not_found(spec.command[0])
+
+
 def _check_program(program: str, directory: Path) -> None:
     """Say what is missing, which a shell would say only to the log."""
-    path = shutil.which(str(directory / program) if "/" in program else program)
-    if path is None:
-        raise HostError(f"`{program}` cannot be started: no such program was found here")
+    if not _finds(program, directory):
+        raise HostError(_not_found(program))
+
+
+def _finds(program: str, directory: Path) -> bool:
+    return shutil.which(str(directory / program) if "/" in program else program) is not None
+
+
+def _not_found(program: str) -> str:
+    return f"`{program}` cannot be started: no such program was found here"
 
 
 def _await(node: str, pid: int, spec: ProcessSpec, listens: Callable[[], bool]) -> bool:

@@ -18,9 +18,10 @@ from brownout.faults.fault import Fault, HostAction, NodeFault, Undo
 from brownout.faults.guards import Guard
 from brownout.faults.reboot import RebootNode
 from brownout.faults.wipe import guards_of_wipe
-from brownout.inventory.model import Cluster, Node
+from brownout.inventory.model import Cluster, Node, ProcessSpec
 from brownout.machine.address_proof import served_by
 from brownout.machine.host import Restricted, host_for
+from brownout.machine.launch import why_not_started
 from brownout.session.activity import acts_of, fault_of, function_at, steps_of
 from brownout.session.targets import ADDED, BROKEN, SPARE, TARGET, Chosen, targets_of
 
@@ -111,7 +112,10 @@ def _of_host(deed: Deed, node: Node) -> Guard | None:
         acts = {*_ACTS.get(deed.act, (deed.act,)), *((undo.act,) if undo else ())}
         if isinstance(host, Restricted) and (rights := host.missing_rights(acts)):
             return Guard("hosts", False, f"{where}: {'; '.join(rights)}", _HELPERS)
-        if reason := action.why_not_here(node):
+        reason = action.why_not_here(node)
+        if not reason and "start" in acts and isinstance(node.host, ProcessSpec):
+            reason = why_not_started(node.host)
+        if reason:
             return Guard("hosts", False, f"{where}: {reason}")
         host.running()
     except BrownoutError as error:
