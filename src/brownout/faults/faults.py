@@ -243,7 +243,7 @@ class Faults:
             if detail := self.wipes.kept(node):
                 self.breach(contract.DATA, detail, name)
 
-    def breach(self, clause: str, detail: str, node: str) -> None:
+    def breach(self, clause: str, detail: str, node: str | None = None) -> None:
         """Write down that a clause of the contract is broken."""
         contract.write(self._events, Breach(clause, detail, node))
 

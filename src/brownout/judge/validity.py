@@ -355,8 +355,8 @@ def _cluster_whole(facts: Facts) -> Condition:
 def _contract_kept(facts: Facts) -> Condition:
     """The fault was made on what it was meant for, for as long as it was meant, and in time."""
     broken = [breach.detail for breach in breaches(facts.events) if not breach.allowed]
-    if broken:
-        return Condition("contract_kept", False, "; ".join(broken))
+    if broken:  # what was seen at the break and at its undo is said once
+        return Condition("contract_kept", False, "; ".join(dict.fromkeys(broken)))
     if not any(event.type == "break" for event in facts.events):
         return Condition("contract_kept", None, "nothing was broken")
     return Condition("contract_kept", True, "no clause was broken")

@@ -164,11 +164,17 @@ def test_what_will_never_inject_is_told_with_litmus_words() -> None:
     missing["status"]["experiments"] = [
         {"name": "pod-delete", "status": "ChaosExperiment Not Found"}
     ]
-    assert engine_status.complaints(missing, []) == ["pod-delete: ChaosExperiment Not Found"]
+    assert engine_status.failed(missing, []) == {
+        "pod-delete": "pod-delete: ChaosExperiment Not Found"
+    }
     broken = result("Error")
     broken["status"]["experimentStatus"]["errorOutput"] = {"errorCode": "X", "reason": "no pod"}
-    assert engine_status.complaints(engine("initialized"), [broken]) == ["web-pod-delete: X no pod"]
-    assert engine_status.complaints(engine("initialized"), [result("Error", uid="u-0")]) == []
+    assert engine_status.failed(engine("initialized"), [broken]) == {
+        "pod-delete": "web-pod-delete: X no pod"
+    }
+    assert engine_status.failed(engine("initialized"), [result("Error", uid="u-0")]) == {}
+    hit = result("Error", annotations={"pod/web-0": "reverted"})
+    assert engine_status.failed(engine("initialized"), [hit]) == {}
 
 
 @given(share=st.sampled_from(["Awaited", "", None, "100", "66"]))

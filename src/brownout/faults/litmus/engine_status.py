@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 __all__ = [
-    "complaints",
     "experiment_status",
+    "failed",
     "injected_by",
     "is_over",
     "summary",
@@ -57,20 +57,29 @@ def targets_of(result: Document) -> dict[str, str]:
     return {**statuses, **{k: v for k, v in noted if "/" in k and str(v).lower() in final}}
 
 
-def complaints(engine: Document, results: Iterable[Document]) -> list[str]:
-    """Return why an experiment of it will never inject anything, in words."""
-    problems = [
-        f"{each.get('name')}: {each.get('status')}"
+def failed(engine: Document, results: Iterable[Document]) -> dict[str, str]:
+    """Return which of its experiments failed before they hit a target, each with why, in words.
+
+    `{"pod-delete": "web-pod-delete: TARGET_SELECTION_ERROR no pod"}`
+    """
+    reasons = {
+        str(each.get("name")): f"{each.get('name')}: {each.get('status')}"
         for each in (engine.get("status") or {}).get("experiments") or []
         if each.get("status") in _NEVER
-    ]
+    }
+    meta = engine["metadata"]
     for result in results:
-        status = experiment_status(result)
-        if _uid(result) == engine["metadata"]["uid"] and status.get("verdict") == "Error":
+        name, status = str(result["metadata"]["name"]), experiment_status(result)
+        if (
+            _uid(result) == meta["uid"]
+            and status.get("verdict") == "Error"
+            and not injected_by([result], meta["uid"])
+        ):
             output = status.get("errorOutput") or {}
-            reason = output.get("reason") or "it says no reason"
-            problems.append(f"{result['metadata']['name']}: {output.get('errorCode', '')} {reason}")
-    return problems
+            reason = output.get("reason") or "it gives no reason"
+            words = f"{name}: {output.get('errorCode', '')} {reason}"
+            reasons[name.removeprefix(f"{meta['name']}-")] = words
+    return reasons
 
 
 def verdict_of(result: Document | None) -> str:

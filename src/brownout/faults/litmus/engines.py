@@ -34,6 +34,7 @@ from brownout.faults.litmus import manifest as manifests
 from brownout.faults.litmus.surroundings import result_name
 from brownout.inventory.model import Cluster, Node
 from brownout.machine.host import Proof
+from brownout.run import contract
 
 if TYPE_CHECKING:
     from brownout.faults.faults import Faults
@@ -147,7 +148,8 @@ class RunChaosEngine(Fault):
             def do() -> Proof:
                 if there is not None:
                     _remove(litmus, there, faults.stopped)
-                return _injected(litmus, litmus.create_engine(marked), within_s, faults.stopped)
+                current = litmus.create_engine(marked)
+                return _noted(faults, _injected(litmus, current, within_s, faults.stopped))
 
             leaves = PendingUndo(self.undo_name, None, setting, value)
             arguments = {"engine": setting, "experiments": manifests.experiments_of(engine)}
@@ -199,12 +201,21 @@ class StopChaosEngine(Undo):
             _check_server(litmus, pending)
             arguments = {"setting": pending.setting}
             act = Act("mend", self.name, None, None, arguments, pending.setting)
-            return faults.perform(act, lambda: _stopped(litmus, name, mark, within_s))
+            return faults.perform(
+                act, lambda: _noted(faults, _stopped(litmus, name, mark, within_s))
+            )
 
 
 def _check(faults: "Faults", objections: list[str]) -> None:
     missing = still_unmet(faults.adapter, "whole")
     guards.refuse(guards.of_engine(faults.cluster, faults.hit, missing, objections))
+
+
+def _noted(faults: "Faults", proof: Proof) -> Proof:
+    """Write down which experiments of an engine failed beside others: its fault is not whole."""
+    for words in proof.evidence.get("failed", ()):
+        faults.breach(contract.DURATION, f"an experiment of the ChaosEngine failed: {words}")
+    return proof
 
 
 def _injected(litmus: "Litmus", engine: Document, within_s: float, stopped: Stopped) -> Proof:
@@ -219,20 +230,24 @@ def _injected(litmus: "Litmus", engine: Document, within_s: float, stopped: Stop
         if seen := engine_status.injected_by(results, uid):
             return seen
         now = litmus.engine(name) or engine
-        never = engine_status.complaints(now, results)
-        if never or engine_status.is_over(now):
-            why = "; ".join(never) or f"it is {engine_status.is_over(now)}"
+        failed = engine_status.failed(now, results)
+        none_left = all(each in failed for each in manifests.experiments_of(engine))
+        if none_left or engine_status.is_over(now):
+            why = "; ".join(failed.values()) or f"it is {engine_status.is_over(now)}"
             raise ClusterError(f"ChaosEngine `{name}`: nothing was injected: {why}")
         return ""
 
     seen, at, since = _timed(look, within_s, bool, stopped)
     if not seen:
+        why = "; ".join(_failed(litmus, engine))
         raise ClusterError(
-            f"ChaosEngine `{name}`: nothing was injected {at - began:.0f} s after it was created",
+            f"ChaosEngine `{name}`: nothing was injected {at - began:.0f} s after it was created"
+            f"{f': {why}' if why else ''}",
             "is Litmus's operator running, and may it act in this namespace?",
         )
     evidence = {"engine": name, "uid": uid, "seen": seen, "after_s": round(at - began, 3)}
-    return Proof(at, at - since, evidence)
+    problems = _failed(litmus, engine)
+    return Proof(at, at - since, {**evidence, **({"failed": problems} if problems else {})})
 
 
 def _timed(
@@ -366,7 +381,17 @@ def _is_marked(engine: Document, mark: str) -> bool:
 def _seen(litmus: "Litmus", engine: Document | None, over: str) -> dict[str, Any]:
     results = _results(litmus, engine) if engine else []
     verdicts = {r["metadata"]["name"]: engine_status.verdict_of(r) for r in results}
-    return {"engine_status": over, "verdicts": verdicts}
+    problems = _failed(litmus, engine) if engine else []
+    more = {"failed": problems} if problems else {}
+    return {"engine_status": over, "verdicts": verdicts, **more}
+
+
+def _failed(litmus: "Litmus", engine: Document) -> list[str]:
+    """Return why experiments of an engine failed, where it has several, in words."""
+    if len(manifests.experiments_of(engine)) < 2:
+        return []
+    now = litmus.engine(engine["metadata"]["name"]) or engine
+    return list(engine_status.failed(now, _results(litmus, engine)).values())
 
 
 def _results(litmus: "Litmus", engine: Document) -> list[Document]:
