@@ -20,8 +20,8 @@ __all__ = ["AtlasClient"]
 
 #: The most that the API gives at once.
 _PAGE = 500
-#: In every `errorCode` of Atlas that is about a simulated outage.
-_OUTAGE = "OUTAGE"
+#: What else may be missing than a simulated outage. Atlas does not publish its code for that.
+_MISSING = ("GROUP_NOT_FOUND", "CLUSTER_NOT_FOUND")
 
 
 class AtlasClient:
@@ -84,8 +84,8 @@ class AtlasClient:
         try:
             return self._ask(calls.read_outage(self._spec), answers.Outage)
         except AtlasError as error:
-            # Not any 404: a proxy's page about a wrong path would prove that an outage is over.
-            if error.status == 404 and _OUTAGE in error.code:
+            # Atlas gives a code; a proxy's page about a wrong path proves no outage to be over.
+            if error.status == 404 and error.code.isupper() and error.code not in _MISSING:
                 return None
             raise
 
