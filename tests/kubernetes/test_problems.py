@@ -74,6 +74,23 @@ def test_the_kind_of_an_error_says_whether_asking_again_may_help(
     assert type(raised.value) is kind
 
 
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        (json.dumps({"kind": "Status", "reason": "NotFound", "code": 404}), Missing),
+        ("404 page not found\n", Missing),  # the API server's own, for a group that it has not
+        ("<html><head><title>404 Not Found</title></head></html>", Away),
+        ("\n<!DOCTYPE html>", Away),
+    ],
+)
+def test_a_page_of_a_proxy_does_not_say_that_an_object_is_gone(
+    body: str, kind: type[HostError]
+) -> None:
+    with pytest.raises(HostError) as raised, asking(ApiClient(Configuration()), "reading it"):
+        raise _exception(404, "Not Found", body)
+    assert type(raised.value) is kind
+
+
 def test_a_server_that_is_away_is_asked_again_and_each_time_it_is_said_why() -> None:
     answers = iter([Away("closed"), Away("not ready"), None])
     told: list[str] = []

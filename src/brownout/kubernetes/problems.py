@@ -72,9 +72,12 @@ def asking(client: ApiClient, what: str, role: str = ROLE) -> Iterator[None]:
     try:
         yield
     except ApiException as error:
-        status = _answered(error)[0]
+        status, _, body = _answered(error)
+        kind = _KINDS.get(status, HostError)
+        if kind is Missing and _is_page(body):
+            kind = Away
         hint = f"give it the Role for this ({role})" if status == 403 else _HINTS.get(status, "")
-        raise _KINDS.get(status, HostError)(
+        raise kind(
             f"kubernetes: {what}: the API server at {host} says {one_line(error)}", hint
         ) from error
     except (HTTPError, OSError) as error:
@@ -93,6 +96,16 @@ def _answered(error: ApiException) -> tuple[int, str, Any]:
     with suppress(ValueError, SyntaxError):
         body = literal_eval(body)  # as websocket-client prints the bytes
     return int(number), reason, body
+
+
+def _is_page(body: Any) -> bool:
+    """Whether it is a page of a proxy on the way, which does not know what is there.
+
+    The API server itself answers with a `Status`, or with plain text for a kind that it does not
+    know.
+    """
+    text = body.decode(errors="replace") if isinstance(body, bytes) else str(body or "")
+    return text.lstrip().startswith("<")
 
 
 def _message(body: Any) -> str:
