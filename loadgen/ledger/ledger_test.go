@@ -302,6 +302,7 @@ func TestAGeneratorWritesPromisesAndReadsOnlyItsOwnKeys(t *testing.T) {
 
 func TestCountersOfAllAreReadByOneEach(t *testing.T) {
 	s := NewSet(driver.LedgerSet{Name: "votes", Keys: 3, Counter: true}, lock)
+	s.Share()
 	s.ReadShare(driver.Share{Index: 1, Of: 2})
 	s.Tally(2, Acknowledged)
 	if ids := s.IDs(); len(ids) != 1 || ids[0] != "votes:c00000001" || len(lines(t, s)) != 3 {

@@ -430,12 +430,15 @@ func (s *Set) refusal(k *key, look *driver.ReadBack, at time.Duration) *Refusal 
 	return said
 }
 
+// Share says that its counters have many writers, here and in other generators: what one knows of
+// a counter is not what is to be found.
+func (s *Set) Share() { s.shared = true }
+
 // Tally books a write to a counter that no writer held: any number of them may be under way at
 // a time, because increments of 1 add up in any order.
 func (s *Set) Tally(key uint64, fate Fate) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.shared = true
 	k := &s.keys[key]
 	switch fate {
 	case Acknowledged:

@@ -32,6 +32,7 @@ func NewVotes(s *spec.Spec, stream int, counters *ledger.Set) *Votes {
 	if counters == nil {
 		return v
 	}
+	counters.Share()
 	v.roll = &ledger.Roll{Stream: stream, Name: v.name, Label: v.label, Key: voterKey}
 	return v
 }

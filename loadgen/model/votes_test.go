@@ -64,6 +64,16 @@ func TestEveryVoterVotesOnceAndEachStepHasItsPlaceInTheLedger(t *testing.T) {
 	}
 }
 
+func TestAGeneratorThatBookedNoVoteDoesNotKnowWhatTheCountersHold(t *testing.T) {
+	_, set := voting(3)
+	_ = set.Lines("", func(line *ledger.Line) error {
+		if line.Known != nil {
+			t.Errorf("it knows %v of %s", *line.Known, line.Key)
+		}
+		return nil
+	})
+}
+
 func TestALostRecordIsNotMadeUpForByOneInDoubt(t *testing.T) {
 	votes, _ := voting(1)
 	random := rand.New(rand.NewPCG(1, 2))

@@ -34,7 +34,7 @@ class GeneratorClock:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._best: Sample | None = None
-        #: By how many seconds it jumped in all, as when its machine or ours was suspended.
+        #: By how many seconds it jumped in all, to and fro, as when a machine was suspended.
         self.jump_s = 0.0
 
     def add(self, sent: float, received: float, t: float) -> None:
@@ -50,7 +50,7 @@ class GeneratorClock:
                 return
             moved, bound = sample.offset - best.offset, best.uncertainty(received)
             if abs(moved) > bound + sample.uncertainty(received) + _JUMP_S:
-                self.jump_s += moved
+                self.jump_s += abs(moved)
             if sample.uncertainty(received) <= bound or abs(moved) > bound + sample.uncertainty(
                 received
             ):

@@ -102,6 +102,7 @@ class Session:
         self.interruption = Interruption(plan.options.abort_if)
         self.pauses = Pauses(self.interruption.must_stop, self._wait_for_pause, self._pause_is_late)
         self._heartbeat = Heartbeat()
+        self._jumped_before_s = 0.0  # the generator's clock, before the method
         self._steps: dict[str, float] = {}  # when each that has not ended began
         self._idle_since: float | None = None  # when the last step ended, if no pause follows
         self._brought_up = self._claimed = False
@@ -273,6 +274,7 @@ class Session:
     def begin_method(self) -> None:
         """Chaos Toolkit begins the method."""
         self._method = "begun"
+        self._jumped_before_s = self._load.clock_jump_s
         self._heartbeat.start()
         self.status.phase = "method"
         self._log().point("phase", "method_started")
@@ -375,10 +377,10 @@ class Session:
 
     def _check_clock(self) -> None:
         """Write that moments of the fault are unknown where a machine of ours was suspended."""
-        jump_s = self._load.clock_jump_s
-        if jump_s and self.faults.broke_something:
+        jump_s = self._load.clock_jump_s - self._jumped_before_s
+        if jump_s > 0 and self.faults.broke_something:
             detail = (
-                f"the load generator's clock jumped by {jump_s:+.1f} s against brownout's: one of "
+                f"the load generator's clock jumped by {jump_s:.1f} s against brownout's: one of "
                 "the two machines was suspended"
             )
             logger.warning(detail)

@@ -164,7 +164,7 @@ class GeneratorGroup:
     @property
     def clock_jump_s(self) -> float:
         """By how many seconds a clock jumped against ours, the furthest; 0 where none did."""
-        return max((generator.clock_jump_s for generator in self._parts), key=abs, default=0.0)
+        return max((generator.clock_jump_s for generator in self._parts), default=0.0)
 
     def metrics(self) -> str:
         """Return the metrics of all on one page, each labelled with its `part`."""
