@@ -7,7 +7,7 @@ from brownout.databases.adapter import Adapter
 from brownout.faults.fault import Arguments, HostAction, NodeFault, NodeUndo
 from brownout.inventory.model import Node
 from brownout.machine import delay
-from brownout.machine.host import Host, Proof
+from brownout.machine.host import Host, Proof, Shared
 from brownout.run import contract
 
 if TYPE_CHECKING:
@@ -45,9 +45,9 @@ class DelayNode(_OnALink, NodeFault):
         """Return by what it would be slowed."""
         return delay.plan(node, host, "add")
 
-    def hits_machine(self, node: Node, arguments: Arguments) -> bool:
-        """All that the machine sends is slowed."""
-        return True
+    def shares(self, node: Node, arguments: Arguments) -> Shared | None:
+        """All that its network sends is slowed."""
+        return "network"
 
     def do(
         self,

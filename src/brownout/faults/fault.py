@@ -23,7 +23,7 @@ from brownout.databases.adapter import Adapter, Support
 from brownout.faults import guards
 from brownout.faults.act import PROCESS, Act, Evidence, PendingUndo
 from brownout.inventory.model import Cluster, Node
-from brownout.machine.host import HOST_ACTS, Host, Proof, host_for, neighbours
+from brownout.machine.host import HOST_ACTS, Host, Proof, Shared, host_for, neighbours
 
 if TYPE_CHECKING:
     from brownout.faults.faults import Faults
@@ -250,18 +250,18 @@ class NodeFault(HostAction, Fault):
         """Return what its event says of its size."""
         return arguments
 
-    def hits_machine(self, node: Node, arguments: Arguments) -> bool:
-        """Return whether it hits all nodes of the machine of `node`, where that has several."""
-        return False
+    def shares(self, node: Node, arguments: Arguments) -> Shared | None:
+        """Return what of `node` it hits that other nodes may share; None for nothing."""
+        return None
 
     def undo_value(self, faults: "Faults", node: Node) -> Any:
         """Return what its undo has to know, for the record; asked before it is done."""
         return None
 
     def neighbours(self, members: Sequence[Node], node: Node, arguments: Arguments) -> list[Node]:
-        """Return the other `members` that it hits, since they share the machine of `node`."""
-        hits = self.hits_machine(node, arguments)
-        return neighbours(node, members) if hits else []
+        """Return the other `members` that it hits, since they share its machine or network."""
+        what = self.shares(node, arguments)
+        return neighbours(node, members, what) if what is not None else []
 
     def plan(
         self, cluster: Cluster, adapter: Adapter | None, node: Node | None, arguments: Arguments
@@ -306,7 +306,7 @@ class NodeFault(HostAction, Fault):
 
     def _do(self, faults: "Faults", node: Node, arguments: Arguments) -> Proof:
         proof = self.do(faults, node, **arguments)
-        others = faults.hit_too(node.name) if self.hits_machine(node, arguments) else []
+        others = faults.hit_too(node.name) if self.shares(node, arguments) else []
         return replace(proof, evidence={**proof.evidence, "hits_too": others}) if others else proof
 
 

@@ -8,7 +8,7 @@ from brownout.databases.adapter import Adapter
 from brownout.faults.act import Evidence
 from brownout.faults.fault import Arguments, HostAction, NodeFault, NodeUndo
 from brownout.inventory.model import Cluster, Node
-from brownout.machine.host import Host, Proof
+from brownout.machine.host import Host, Proof, Shared
 from brownout.machine.packet_filter import DIRECTIONS, Direction, Match, PacketFilter
 from brownout.run import contract
 
@@ -70,11 +70,12 @@ class LinkFault(_OnALink, NodeFault):
         """Return which packets it drops, and how many of them."""
         return match_of(cluster, node, {**self._defaults(), **arguments})
 
-    def hits_machine(self, node: Node, arguments: Arguments) -> bool:
-        """Return whether others of the machine lose packets: only a node's own port is its own."""
+    def shares(self, node: Node, arguments: Arguments) -> Shared | None:
+        """All of its network lose packets; only the node's own port is its own."""
         given = {**self._defaults(), **arguments}
         own_port = node.address.rpartition(":")[2]
-        return given.get("peers") != CLIENTS or str(given.get("port", 0)) not in ("0", own_port)
+        is_own = str(given.get("port", 0)) in ("0", own_port)
+        return None if given.get("peers") == CLIENTS and is_own else "network"
 
     def problems(self, arguments: Arguments) -> list[str]:
         """Return what is wrong with a direction or a port."""

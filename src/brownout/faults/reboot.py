@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from brownout.faults import guards
 from brownout.faults.fault import Arguments, NodeFault
 from brownout.inventory.model import Node
-from brownout.machine.host import Proof
+from brownout.machine.host import Proof, Shared
 
 if TYPE_CHECKING:
     from brownout.faults.faults import Faults
@@ -29,9 +29,9 @@ class RebootNode(NodeFault):
         guards.refuse([guards.of_reboot(node.name, faults.broken, others)])
         faults.check_denied(self.act)
 
-    def hits_machine(self, node: Node, arguments: Arguments) -> bool:
+    def shares(self, node: Node, arguments: Arguments) -> Shared | None:
         """It restarts all that runs there."""
-        return True
+        return "machine"
 
     def do(self, faults: "Faults", node: Node) -> Proof:
         """Restart it; proven by another boot."""

@@ -60,9 +60,6 @@ DEFAULT_UNDO_AFTER_S = 120.0
 class HostSpec(Settings):
     """How to reach what a node runs on. Each kind of host adds its own settings."""
 
-    #: Whether a node's network and its reboot are those of a machine that others may share.
-    WHOLE_MACHINE: ClassVar[bool] = False
-
     kind: str
     command: Annotated[tuple[str, ...], Field(description="starts the node's process")] = ()
     config_file: Annotated[

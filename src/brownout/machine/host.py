@@ -27,6 +27,8 @@ __all__ = [
     "ProcessState",
     "Proof",
     "Restricted",
+    "Shared",
+    "Sharing",
     "Shell",
     "StopMode",
     "already",
@@ -233,6 +235,19 @@ class Host(Protocol):
         ...
 
 
+#: What nodes of one machine may have together.
+Shared = Literal["machine", "network"]
+
+
+@runtime_checkable
+class Sharing(Protocol):
+    """What a host has besides whose machine may have other nodes, reached in the same way."""
+
+    def shared(self, what: Shared) -> str:
+        """Return which machine or network that is: the same for all nodes that share it."""
+        ...
+
+
 @runtime_checkable
 class Restricted(Protocol):
     """What a host has besides whose login may be allowed some acts and not others."""
@@ -269,19 +284,21 @@ def host_for(node: Node) -> Host:
     return host
 
 
-def neighbours(node: Node, nodes: Iterable[Node]) -> list[Node]:
-    """Return which other `nodes` share the machine of `node`, and with it network and reboot.
+def neighbours(node: Node, nodes: Iterable[Node], what: Shared) -> list[Node]:
+    """Return which other `nodes` share the machine of `node`, or the network of it.
 
-    A container, a pod or a lab's node has a network of its own, so it has no neighbours. Raises
-    `HostError` where the machine of `node` cannot be asked; others that do not answer are left out.
+    A container, a pod or a lab's node has its own, so it has no neighbours. Raises `HostError`
+    where the machine of `node` cannot be asked; others that do not answer are left out.
     """
-    whole = [each for each in nodes if each.host is not None and each.host.WHOLE_MACHINE]
-    others = [each for each in whole if each.name != node.name]
-    if not others or node.host is None or not node.host.WHOLE_MACHINE:
+    own = host_for(node) if node.host is not None else None
+    if not isinstance(own, Sharing):
         return []
-    machine, together = host_for(node).machine, []
-    for other in others:
+    ours, together = "", []
+    for other in nodes:
         with suppress(BrownoutError):
-            if host_for(other).machine == machine:
-                together.append(other)
+            host = host_for(other) if other.name != node.name else None
+            if isinstance(host, Sharing):
+                ours = ours or own.shared(what)
+                if host.shared(what) == ours:
+                    together.append(other)
     return together

@@ -9,7 +9,7 @@ from brownout.inventory.model import HostSpec, Node
 from brownout.machine import leftovers, signals
 from brownout.machine.commands import answer, last_words, script
 from brownout.machine.directories import in_words
-from brownout.machine.host import Proof, StopMode
+from brownout.machine.host import Proof, Shared, StopMode
 from brownout.machine.network import Network, WayIn
 from brownout.machine.processes import Located, Process
 from brownout.machine.shell_host import ShellHost
@@ -46,9 +46,14 @@ class SshHost(ShellHost):
     @property
     def machine(self) -> str:
         """Which machine, by its kernel's boot and its root: two addresses may lead to one."""
+        return self.shared("machine")
+
+    def shared(self, what: Shared) -> str:
+        """Return which machine it is, or which network, of which a machine may have several."""
         done = self._runner.run(script(MACHINE))
         reply = answer(done, "asking which machine it is", self._runner.where)
-        return f"boot {reply.get('boot')} root {reply.get('root')}"
+        word = "root" if what == "machine" else "network"
+        return f"boot {reply.get('boot')} {word} {reply.get(word)}"
 
     def reboot(self) -> Proof:
         """Restart the machine and wait until it answers with another boot id."""

@@ -23,6 +23,7 @@ __all__ = ["MACHINE", "PIDS_OF_UNIT", "SCRIPTS", "locate", "question"]
 MACHINE = """
 echo "boot $(cat /proc/sys/kernel/random/boot_id)"
 echo "root $(stat -c %d:%i /)"
+echo "network $(stat -L -c %i /proc/self/ns/net)"
 """
 #: `pids_of_unit UNIT` prints its main process, or those on top of its control group; of a unit
 #: that starts or stops only the former. Of a name, the kernel keeps 15 letters.

@@ -11,7 +11,7 @@
 `docs/ssh.md` explains every setting.
 """
 
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -96,8 +96,6 @@ class Commands(Settings):
 
 class SshSpec(HostSpec, Login):
     """A node on a machine that is reached by ssh."""
-
-    WHOLE_MACHINE: ClassVar[bool] = True
 
     kind: Literal["ssh"] = "ssh"
     server_directory: ServerDirectory = None
