@@ -93,8 +93,8 @@ type Result struct {
 	// Look is what the majority or the master then had under the key; nil if that
 	// could not be learned in time.
 	Look *ReadBack
-	// Remade tells that a record that has to be there was missing, so that it was to be made anew:
-	// also where that failed or is in doubt.
+	// Remade tells that a record that should exist was missing, even if the write that then
+	// recreates it failed or is in doubt.
 	Remade bool
 }
 

@@ -116,7 +116,7 @@ func (d *Driver) writeThere(c *call, op *driver.Op) (driver.Result, client.Error
 		c.write.RecordExistsAction = client.UPDATE
 	}
 	result, err = d.writeOne(c, op)
-	result.Remade = true // whatever became of it: a later write may find it there
+	result.Remade = true // even if this write failed: a later one may find the record
 	return result, err
 }
 

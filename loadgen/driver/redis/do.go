@@ -134,7 +134,7 @@ func (c *call) replace(ctx context.Context) driver.Result {
 	c.seen.restart() // the first command wrote nothing
 	_, err = c.do(ctx, write("SET", c.key, whole(c.op)))
 	result := c.classify(err)
-	result.Remade = true // whatever became of it: a later write may find it there
+	result.Remade = true // even if this write failed: a later one may find the record
 	return result
 }
 

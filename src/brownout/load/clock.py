@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 __all__ = ["GeneratorClock", "Sample"]
 
-#: By so many seconds two clocks do not drift apart unseen, so one of them stood still.
+#: Clocks do not drift apart by so many seconds between two pings, so one of them stood still.
 _JUMP_S = 0.5
 #: Uncertainty that an old sample gains: two quartz clocks differ by some 50 parts in a million.
 _DRIFT = 50e-6
@@ -40,7 +40,7 @@ class GeneratorClock:
     def add(self, sent: float, received: float, t: float) -> None:
         """Take the answer to a ping: `t` was read between `sent` and `received`.
 
-        One that contradicts the best sample takes its place: that one is wrong by now.
+        A sample that contradicts the best one replaces it, since that one is wrong by now.
         """
         sample = Sample(t - (sent + received) / 2, received - sent, received)
         with self._lock:
@@ -48,12 +48,11 @@ class GeneratorClock:
             if best is None:
                 self._best = sample
                 return
-            moved, bound = sample.offset - best.offset, best.uncertainty(received)
-            if abs(moved) > bound + sample.uncertainty(received) + _JUMP_S:
-                self.jump_s += abs(moved)
-            if sample.uncertainty(received) <= bound or abs(moved) > bound + sample.uncertainty(
-                received
-            ):
+            moved = abs(sample.offset - best.offset)
+            contradicts = moved - best.uncertainty(received) - sample.uncertainty(received)
+            if contradicts > _JUMP_S:
+                self.jump_s += moved
+            if contradicts > 0 or sample.uncertainty(received) <= best.uncertainty(received):
                 self._best = sample
 
     def to_t(self, monotonic: float) -> float | None:

@@ -293,12 +293,17 @@ def neighbours(node: Node, nodes: Iterable[Node], what: Shared) -> list[Node]:
     own = host_for(node) if node.host is not None else None
     if not isinstance(own, Sharing):
         return []
-    ours, together = "", []
+    others: list[tuple[Node, Sharing]] = []
     for other in nodes:
         with suppress(BrownoutError):
-            host = host_for(other) if other.name != node.name else None
-            if isinstance(host, Sharing):
-                ours = ours or own.shared(what)
-                if host.shared(what) == ours:
-                    together.append(other)
+            host = host_for(other)
+            if other.name != node.name and isinstance(host, Sharing):
+                others.append((other, host))
+    if not others:
+        return []
+    ours, together = own.shared(what), []
+    for other, sharing in others:
+        with suppress(BrownoutError):
+            if sharing.shared(what) == ours:
+                together.append(other)
     return together

@@ -1,15 +1,13 @@
 """An engine with several experiments, by a real HTTP server in the API server's place."""
 
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import closing
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
-import yaml
+from tests.kubernetes_api import api_server
 
 from brownout.base.errors import ClusterError
 from brownout.databases.adapter import Adapter
@@ -42,46 +40,24 @@ class Api:
 
     def __init__(self) -> None:
         self.objects: dict[str, list[Document]] = {"web": [ENGINE], "events": [{"items": []}]}
-        api = self
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                states = api.objects.get(self.path.partition("?")[0].rpartition("/")[2], [])
-                document = states.pop(0) if len(states) > 1 else states[0] if states else {}
-                body = json.dumps(document).encode()
-                self.send_response(200 if states else 404)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    def answer(self, path: str) -> tuple[int, str]:
+        states = self.objects.get(path.partition("?")[0].rpartition("/")[2], [])
+        document = states.pop(0) if len(states) > 1 else states[0] if states else {}
+        return (200 if states else 404), json.dumps(document)
 
 
 @pytest.fixture
-def api() -> Iterator[Api]:
-    made = Api()
-    thread = threading.Thread(target=made.server.serve_forever, daemon=True)
-    thread.start()
-    yield made
-    made.server.shutdown()
-    made.server.server_close()
-    thread.join(10)
+def api() -> Api:
+    return Api()
 
 
 @pytest.fixture
 def litmus(api: Api, tmp_path: Path) -> Iterator[Litmus]:
-    server = {"name": "here", "cluster": {"server": f"http://127.0.0.1:{api.server.server_port}"}}
-    path = tmp_path / "kubeconfig"
-    path.write_text(yaml.safe_dump({
-        "apiVersion": "v1", "kind": "Config", "clusters": [server],
-        "users": [{"name": "me", "user": {}}], "current-context": "here",
-        "contexts": [{"name": "here", "context": {"cluster": "here", "user": "me"}}],
-    }))  # fmt: skip
-    with closing(litmus_at(Where("shop", str(path)), 0.0)) as made:
+    with (
+        api_server(api.answer, tmp_path) as kubeconfig,
+        closing(litmus_at(Where("shop", str(kubeconfig)), 0.0)) as made,
+    ):
         yield made
 
 

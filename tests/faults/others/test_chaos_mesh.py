@@ -1,15 +1,13 @@
 """Chaos Mesh by a real HTTP server that answers in the API server's place."""
 
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import closing
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-import yaml
 from tests.faults.others.recorded import T0, chaos
+from tests.kubernetes_api import api_server
 
 from brownout.base.errors import BrownoutError, NoAnswer
 from brownout.faults.others.chaos_mesh import ChaosMesh
@@ -22,45 +20,23 @@ class Api:
 
     def __init__(self) -> None:
         self.answers: list[Answer] = []
-        api = self
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                status, body = api.answers.pop(0) if len(api.answers) > 1 else api.answers[0]
-                self.send_response(status)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body.encode())
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    def answer(self, _: str) -> Answer:
+        return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
 
 
 @pytest.fixture
-def api() -> Iterator[Api]:
-    made = Api()
-    thread = threading.Thread(target=made.server.serve_forever, daemon=True)
-    thread.start()
-    yield made
-    made.server.shutdown()
-    made.server.server_close()
-    thread.join(10)
+def api() -> Api:
+    return Api()
 
 
 @pytest.fixture
 def source(api: Api, tmp_path: Path) -> Iterator[ChaosMesh]:
     pytest.importorskip("kubernetes", reason="needs the extra `kubernetes`")
-    server = {"name": "here", "cluster": {"server": f"http://127.0.0.1:{api.server.server_port}"}}
-    user, context = {"name": "me", "user": {}}, {"cluster": "here", "user": "me"}
-    path = tmp_path / "kubeconfig"
-    path.write_text(yaml.safe_dump({
-        "apiVersion": "v1", "kind": "Config", "clusters": [server], "users": [user],
-        "contexts": [{"name": "here", "context": context}], "current-context": "here",
-    }))  # fmt: skip
-    with closing(ChaosMesh("PodChaos", "stall-one", "shop", str(path))) as made:
+    with (
+        api_server(api.answer, tmp_path) as kubeconfig,
+        closing(ChaosMesh("PodChaos", "stall-one", "shop", str(kubeconfig))) as made,
+    ):
         yield made
 
 

@@ -114,6 +114,15 @@ def test_a_node_that_never_felt_its_fault_is_told(impact: dict[str, Any]) -> Non
     assert f"{unfelt}." in table.render(impact_of(impact), "run").splitlines()
 
 
+def test_the_other_nodes_of_a_machine_that_a_fault_hit_are_named(impact: dict[str, Any]) -> None:
+    events = impact["faults"][0]["events"]
+    begun = next(each for each in events if each["type"] == "break")
+    begun["evidence"] = {**begun["evidence"], "hits_too": ["n2", "n3"]}
+    named = f"The fault of {begun['node']} hit n2, n3 too, on the same machine."
+    assert named in story.felt(impact_of(impact))
+    assert named in table.render(impact_of(impact), "run").splitlines()
+
+
 def test_a_primary_that_was_down_and_came_back_as_primary_is_a_headline(
     impact: dict[str, Any],
 ) -> None:

@@ -117,7 +117,7 @@ def hits_too(fault: Fault) -> str:
         if (others := event.evidence.get("hits_too"))
     }
     return " ".join(
-        f"{others} shared the machine of {node}, so the fault hit that too."
+        f"The fault of {node} hit {others} too, on the same machine."
         for node, others in sorted(hit)
     )
 
