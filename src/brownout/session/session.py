@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from brownout.base.errors import ClusterError, ConfigurationError, Refused, Unsupported
-from brownout.base.wait import since_boot, wait_until
+from brownout.base.wait import wait_until
 from brownout.databases.adapter import Adapter, Idling, adapter_for
 from brownout.databases.milestones import still_unmet
 from brownout.faults import cluster_record, guards, open_runs
@@ -36,14 +36,14 @@ from brownout.measure.impact import Impact
 from brownout.observe.observation import Observation
 from brownout.observe.source import source_for
 from brownout.run import contract
-from brownout.run.contract import Breach, is_late
+from brownout.run.contract import Breach
 from brownout.run.directory import RunDirectory
 from brownout.run.events import EventLog
 from brownout.session import bring_up, in_cluster, quiet_time, record, wind_down
 from brownout.session.cluster_watch import ClusterWatch
 from brownout.session.conclusion import Remember, conclude
 from brownout.session.external import Activity, ExternalFaults
-from brownout.session.heartbeat import Heartbeat
+from brownout.session.heartbeat import Lateness
 from brownout.session.interruption import Interruption
 from brownout.session.pauses import Pauses
 from brownout.session.plan import Plan
@@ -100,11 +100,11 @@ class Session:
         self._chosen = Chosen()
         self.whole_at_start: dict[str, Any] = {}  # what the cluster said of itself then
         self.interruption = Interruption(plan.options.abort_if)
-        self.pauses = Pauses(self.interruption.must_stop, self._wait_for_pause, self._pause_is_late)
-        self._heartbeat = Heartbeat()
+        self._lateness = Lateness(self._is_late)
+        self.pauses = Pauses(
+            self.interruption.must_stop, self._wait_for_pause, self._lateness.late_pause
+        )
         self._jumped_before_s = 0.0  # the generator's clock, before the method
-        self._steps: dict[str, float] = {}  # when each that has not ended began
-        self._idle_since: float | None = None  # when the last step ended, if no pause follows
         self._brought_up = self._claimed = False
         self._in_cluster: ClusterClaim | None = None
         self._method = ""  # "", "begun", "ended": where Chaos Toolkit is
@@ -275,7 +275,7 @@ class Session:
         """Chaos Toolkit begins the method."""
         self._method = "begun"
         self._jumped_before_s = self._load.clock_jump_s
-        self._heartbeat.start()
+        self._lateness.start()
         self.status.phase = "method"
         self._log().point("phase", "method_started")
 
@@ -285,10 +285,7 @@ class Session:
         Raises `Refused` with nothing touched where it breaks something and a guard forbids that.
         """
         name = str(activity.get("name"))
-        self._steps[name] = now = since_boot()
-        if self._idle_since is not None:  # a stop between two steps delays the fault's end as well
-            self._check_missed(f"the wait before {name}", self._idle_since, now)
-            self._idle_since = None
+        self._lateness.begin_step(name)
         if self._undoing:
             self.status.phase = f"putting back: {name}"
         elif self._method == "begun":
@@ -360,20 +357,7 @@ class Session:
         name = str(activity.get("name"))
         if self._external is not None:
             self._external.end(activity, error)
-        began = self._steps.pop(name, None)
-        if began is None:
-            return  # it was stopped before it began
-        self._idle_since = since_boot()
-        self._check_missed(name, began, self._idle_since)
-
-    def _check_missed(self, what: str, began: float, ended: float) -> None:
-        """Write that this process was late with `what`, where it did not run for a part of it."""
-        took_s, missed_s = ended - began, self._heartbeat.missed_s(began)
-        if is_late(missed_s, took_s - missed_s):
-            self._is_late(
-                f"{what} took {took_s:.1f} s, of which brownout itself was stopped or starved, or "
-                f"its machine was suspended, for {missed_s:.1f} s"
-            )
+        self._lateness.end_step(name)
 
     def _check_clock(self) -> None:
         """Write that moments of the fault are unknown where a machine of ours was suspended."""
@@ -393,15 +377,9 @@ class Session:
         contract.write(self._log(), Breach(contract.CLUSTER, detail))
 
     def _wait_for_pause(self, where: str, seconds: float) -> None:
-        self._idle_since = None  # the pause itself tells whether it was too long
+        self._lateness.begin_pause()
         self.status.phase = where
         self.status.until(seconds)
-
-    def _pause_is_late(self, where: str, due_s: float, took_s: float) -> None:
-        self._is_late(
-            f"the pause {where} took {took_s:.1f} s instead of {due_s:g} s: brownout itself was "
-            "stopped or starved, or its machine was suspended"
-        )
 
     def _is_late(self, detail: str) -> None:
         """Write that we were late, where a fault was made before and its measures depend on it."""
@@ -411,7 +389,7 @@ class Session:
 
     def end_method(self) -> None:
         """Chaos Toolkit has ended the method, whole or not."""
-        self._heartbeat.stop()
+        self._lateness.stop()
         self._method = "ended"
         self._log().point("phase", "method_ended")
 
