@@ -4,6 +4,7 @@ import os
 import signal
 import time
 from collections.abc import Mapping
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,17 @@ def missed_s(run: Path, stream: str, stalls: int = 1) -> float:
     return missed * (len(buckets) / 10 - stalls * STALL_S) / served
 
 
+def longest_gap_s(run: Path) -> float:
+    """Return for how long more was missed than served, at a stretch.
+
+    A busy machine may keep the generator waiting at other times too, which is missed as well.
+    """
+    dark = {round(10 * r.t) for r in rows(run / "outcomes.csv") if r.n("missed") > r.n("ok")}
+    begins = [bucket for bucket in dark if bucket - 1 not in dark]
+    lengths = [next(n for n in count(1) if begin + n not in dark) for begin in begins]
+    return max(lengths, default=0) / 10
+
+
 def test_a_closed_loop_misses_what_it_usually_does_while_its_generator_stands_still(
     tmp_path: Path,
 ) -> None:
@@ -48,8 +60,7 @@ def test_a_closed_loop_misses_what_it_usually_does_while_its_generator_stands_st
     assert max(float(row["lag_max_ms"]) for row in rows(run / "generator.csv")) > 1000 * (
         STALL_S - 0.1
     )
-    gap = [row for row in rows(run / "outcomes.csv") if row.n("missed")]
-    assert gap[-1].t - gap[0].t == pytest.approx(STALL_S, abs=0.4)
+    assert longest_gap_s(run) == pytest.approx(STALL_S, abs=0.4)
 
 
 @pytest.mark.matrix
